@@ -4,7 +4,6 @@ export { type ErrorCode, type ErrorContext, PerilbookError } from './base/errors
 export type { Hazards } from './columns/hazard-columns.ts';
 export type { RowStatus } from './columns/row-status.ts';
 export type { TopicSlug } from './contract/topics.ts';
-export type { ProgressSoFar, RunEvent } from './host/run-events.ts';
 export type { JobFile } from './job/job-file.ts';
 export type { TopicName } from './job/topic-choice.ts';
 export {
@@ -25,6 +24,7 @@ export {
 } from './library/enrich.ts';
 export { lookup, type PlaceOptions } from './library/look-up-place.ts';
 export { type JobOptions, plan, run } from './library/run-files.ts';
+export type { ProgressSoFar, RunEvent } from './run/frame/run-events.ts';
 export type { Stop } from './run/frame/stop.ts';
 export type { RunResult } from './run/run-job.ts';
 export type { PlanSummary, RunSummary } from './run/summary.ts';

@@ -18,6 +18,7 @@ import {
   type RunContext,
   type RunOptions,
 } from '../run/frame/run-context.ts';
+import type { RunEvent } from '../run/frame/run-events.ts';
 import type { Owner, Store } from '../store/port.ts';
 import {
   type ConnectionContext,
@@ -25,7 +26,6 @@ import {
   getBoundariesCommand,
   unopenedConnection,
 } from './connection.ts';
-import type { RunEvent } from './run-events.ts';
 
 /** The program or process that runs jobs. */
 export interface RunHost extends ConnectionContext {

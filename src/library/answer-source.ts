@@ -82,20 +82,17 @@ export function createClient(settings: ClientSettings): AnswerSource {
 /** The job that looks up rows of a source with some settings. @throws USAGE, NEEDS_APPROVAL */
 export function jobOfSource(source: AnswerSource, settings: object, store?: string): Job {
   const { settings: own, dataFile } = findSourceParts(source);
-  const checked = withBudget(checkedSettings(settings), source);
+  const checked = checkedSettings(settings);
+  requireBudget(checked, source);
   const given = { name: 'library', ...checked, ...own, input: '-', output: NO_OUTPUT, store };
   const job = makeJob([given], defaultFolders());
   const location = { lat: 'lat', lng: 'lng' };
   return { ...job, location, ...(dataFile === undefined ? {} : { dataFile }) };
 }
 
-/** The budget where answers cost nothing. */
-export const NO_LIMIT = Number.MAX_SAFE_INTEGER;
-
-/** Sample credits and local answers cost nothing. @throws NEEDS_APPROVAL */
-function withBudget(settings: JobFile, { kind }: AnswerSource): JobFile {
-  if (settings.budget !== undefined) return settings;
-  if (kind !== 'service') return { ...settings, budget: NO_LIMIT };
+/** A program cannot be asked, so the budget is its approval. Sample credits and local answers cost nothing. @throws NEEDS_APPROVAL */
+function requireBudget({ budget }: JobFile, { kind }: AnswerSource): void {
+  if (budget !== undefined || kind !== 'service') return;
   const hint = 'Pass budget: the most credits to spend; 0 for what the store has.';
   throw new PerilbookError('NEEDS_APPROVAL', 'Answers of a metered service need a budget', hint);
 }

@@ -4,7 +4,7 @@ import { systemClock } from '../base/clock.ts';
 import { PerilbookError, resultOrNull } from '../base/errors.ts';
 import { dataFolderOf, homeFolder, NO_FOLDER } from '../base/platform-folders.ts';
 import { processOwner } from '../base/running-processes.ts';
-import { type Job, type JobFolders, makeJob } from '../job/settings.ts';
+import { type JobFolders, makeJob } from '../job/settings.ts';
 import { openStoreAt } from '../run/frame/open-store-at.ts';
 import type { Store } from '../store/port.ts';
 import { isText, requireType } from './checked-settings.ts';
@@ -15,29 +15,8 @@ export interface AnswerStore extends AsyncDisposable {
   readonly address: string;
 }
 
-/** A run in the ledger that the single look-ups of a process share. */
-export interface SharedRun {
-  /** Null until one of them buys. */
-  number: Promise<number> | null;
-  /** The last purchase at each place: the ledger keeps two runs from buying one place at one time, not two calls of a run. */
-  readonly purchases: Map<string, Promise<unknown>>;
-}
-
 /** Keeps the store of a handle private: its functions are not part of the library's interface. */
 const STORES = new WeakMap<AnswerStore, Store>();
-const RUNS = new WeakMap<AnswerStore, Map<string, SharedRun>>();
-
-/** The run of the look-ups with a store, one for each service, account and name of a job: a run has one of each in the ledger. It ends when
- * the store is closed.
- * @param source the number of the service in the store */
-export function runOfStore(handle: AnswerStore, source: number, { account, name }: Job): SharedRun {
-  const runs = RUNS.get(handle) ?? new Map<string, SharedRun>();
-  RUNS.set(handle, runs);
-  const key = JSON.stringify([source, account.name, name]);
-  const run = runs.get(key) ?? { number: null, purchases: new Map() };
-  runs.set(key, run);
-  return run;
-}
 
 /** The folders if the program names none. Of the environment only the home folder is read: `XDG_DATA_HOME` is for the program to pass. */
 export function defaultFolders(): JobFolders {
@@ -66,11 +45,6 @@ export async function openStore(address?: string): Promise<AnswerStore> {
     address: resolved,
     async [Symbol.asyncDispose]() {
       if (!STORES.delete(handle)) return;
-      for (const { number } of RUNS.get(handle)?.values() ?? []) {
-        const run = await number?.catch(() => null);
-        if (run != null)
-          await store.finishRun(run, { state: 'complete', resumeAfter: null, summary: null });
-      }
       await store[Symbol.asyncDispose]();
     },
   };

@@ -3,15 +3,15 @@ import type { Hazards } from '../columns/hazard-columns.ts';
 import { addedColumns, LEADING_COLUMNS } from '../columns/row.ts';
 import type { RowStatus } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
-import type { RunEvent } from '../host/run-events.ts';
 import { libraryHost, makeEffects } from '../host/run-host.ts';
 import type { JobFile } from '../job/job-file.ts';
 import type { Job } from '../job/settings.ts';
 import type { TopicName } from '../job/topic-choice.ts';
+import { BatchRun, type Coordinate } from '../run/batch-run.ts';
 import { openContext } from '../run/frame/run-context.ts';
+import type { RunEvent } from '../run/frame/run-events.ts';
 import { type AnswerSource, connectSource, jobOfSource } from './answer-source.ts';
-import { type AnswerStore, defaultFolders, type SharedRun, storeBehind } from './answer-store.ts';
-import { BatchRun, type Coordinate } from './batch-run.ts';
+import { type AnswerStore, defaultFolders, storeBehind } from './answer-store.ts';
 import {
   checkOptions,
   isObject,
@@ -82,15 +82,6 @@ export function enrich<Row>(
   rows: Iterable<Row> | AsyncIterable<Row>,
   options: EnrichOptions<Row>,
 ): AsyncGenerator<EnrichedRow<Row>, void, undefined> {
-  return enrichInRun(rows, options, null);
-}
-
-/** As `enrich`, in a run that others share. The budget counts what this call spends. */
-export function enrichInRun<Row>(
-  rows: Iterable<Row> | AsyncIterable<Row>,
-  options: EnrichOptions<Row>,
-  shared: SharedRun | null,
-): AsyncGenerator<EnrichedRow<Row>, void, undefined> {
   checkOptions(options);
   requireType(
     'rows',
@@ -122,11 +113,9 @@ export function enrichInRun<Row>(
     await using opened = await connectSource(source, job, host);
     const { connection } = opened;
     const ports = { connection, store, effects: makeEffects(host), interrupt: signal };
-    await using run = new BatchRun(
-      await openContext(job, { ...ports, isContinued: true }),
+    await using run = new BatchRun(await openContext(job, { ...ports, isContinued: true }), {
       onEvent,
-      shared,
-    );
+    });
     const names = columnNames(job);
     for await (const batch of batchesOf(rows, size)) {
       const locations = batch.map((row) => {

@@ -10,14 +10,14 @@ import { makeFreshness } from '../run/frame/freshness.ts';
 import { locate } from '../run/scan/read-row.ts';
 import type { Store } from '../store/port.ts';
 import { type AnswerSource, connectSource, jobOfSource, localPlaces } from './answer-source.ts';
-import { type AnswerStore, defaultFolders, runOfStore, storeBehind } from './answer-store.ts';
+import { type AnswerStore, defaultFolders, storeBehind } from './answer-store.ts';
 import { checkOptions, isObject, requireType, throwIfAborted } from './checked-settings.ts';
 import {
   type AnswerSettings,
   columnNames,
   type EnrichedRow,
+  enrich,
   enrichedRow,
-  enrichInRun,
   type Located,
 } from './enrich.ts';
 
@@ -45,7 +45,8 @@ export async function lookup<Place extends Located>(
   return enrichedRow(location, columnNames(job), fields);
 }
 
-/** The answers in the store by one read; else those that a run of this process buys, which later look-ups continue. */
+/** The answers in the store by one read; else a run of one row, with a budget of its own. Of several that ask for one place at one time
+ * the ledger lets one buy, as it does of several runs. */
 async function lookUpStored<Place extends Located>(
   location: Place,
   topics: TopicName | readonly TopicName[],
@@ -59,34 +60,12 @@ async function lookUpStored<Place extends Located>(
   });
   const fields = await storedFields(places, location);
   if (fields !== null) return enrichedRow(location, places.names, fields);
-  const run = runOfStore(handle!, places.source, places.job);
-  const located = locatedIn(location, places.job);
-  // The same for all locations that round to it; '' for no usable location.
-  const place = located.ok ? `${located.cell.lat7} ${located.cell.lng7}` : '';
-  const before = run.purchases.get(place);
-  const purchase = buy();
-  run.purchases.set(place, purchase);
-  try {
-    return await purchase;
-  } finally {
-    if (run.purchases.get(place) === purchase) run.purchases.delete(place);
-  }
-
-  async function buy(): Promise<EnrichedRow<Place>> {
-    await before?.catch(() => {});
-    const stored = before && (await storedFields(places, location));
-    if (stored) return enrichedRow(location, places.names, stored);
-    let enriched: EnrichedRow<Place> | undefined;
-    // Read to the end: leaving the loop early would record an interrupted run in the ledger.
-    const asked = enrichInRun<Located>(
-      [location],
-      { ...options, topics, store: handle!, batch: 1 },
-      run,
-    );
-    for await (const answered of asked) enriched = { ...answered, row: location };
-    await places.sampleRows.refresh();
-    return enriched!;
-  }
+  let enriched: EnrichedRow<Place> | undefined;
+  const asked = enrich<Located>([location], { ...options, topics, store: handle!, batch: 1 });
+  // Read to the end: leaving the loop early would record an interrupted run in the ledger.
+  for await (const answered of asked) enriched = { ...answered, row: location };
+  await places.sampleRows.refresh();
+  return enriched!;
 }
 
 type StoredPlaces = Awaited<ReturnType<typeof openPlaces>>;

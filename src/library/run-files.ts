@@ -1,16 +1,16 @@
 import { dirname, resolve } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
-import { counted } from '../base/format-numbers.ts';
-import { type RunEvent, reportProgress } from '../host/run-events.ts';
 import { libraryHost, openRun } from '../host/run-host.ts';
 import type { JobFile } from '../job/job-file.ts';
 import { relativeTo } from '../job/merge-settings.ts';
 import { readJobFile } from '../job/read-job-file.ts';
 import { type Job, makeJob } from '../job/settings.ts';
 import { newProgress } from '../run/frame/progress.ts';
+import { type RunEvent, reportProgress } from '../run/frame/run-events.ts';
+import { mostWords, unapprovedText } from '../run/plan/notices.ts';
 import { type Prepared, prepare } from '../run/prepare.ts';
 import { type RunResult, runJob } from '../run/run-job.ts';
-import { creditsNow, type PlanSummary } from '../run/summary.ts';
+import type { PlanSummary } from '../run/summary.ts';
 import { defaultFolders } from './answer-store.ts';
 import {
   checkedSettings,
@@ -66,12 +66,11 @@ export async function run(job: string | JobFile, options: JobOptions = {}): Prom
 /** A program cannot ask for approval, so it needs a budget. @throws NEEDS_APPROVAL */
 function requireBudget({ job, summary }: Prepared): void {
   if (summary.credits === 0 || job.budget !== null) return;
-  const credits = creditsNow(summary);
-  const message = `This run would spend ${counted(credits, 'credit')} without approval`;
+  const message = unapprovedText('run', mostWords(summary));
   throw new PerilbookError(
     'NEEDS_APPROVAL',
     message,
-    `Set budget: ${credits} in the job, or less.`,
+    `Set budget: ${summary.credits_limit} in the job, or less.`,
   );
 }
 

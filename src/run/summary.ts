@@ -120,6 +120,8 @@ function priceSummary(job: Job, plan: Plan) {
     ),
     /** Null for the sample, whose answers are not charged: it has no quota where the job names no subscription. */
     credits_available: isUnlimited(job) ? null : plan.available,
+    /** Most credits that the run spends, in one number: its price and the retries, or the budget if that is less. Its claims are checked
+     * against it. */
     credits_limit: plan.limit,
     fits: forecast.fits && price.credits <= Math.min(plan.limit, plan.window),
     minutes: forecast.minutes,
@@ -180,11 +182,6 @@ function areasSummary({ areas, scan: { areaCounts } }: Plan) {
       }),
     }
   );
-}
-
-/** The credits that a run of this plan spends; those of all places if it could spend none, because a new billing period may begin soon. */
-export function creditsNow({ this_run, credits }: PlanSummary): number {
-  return this_run.credits > 0 ? this_run.credits : credits;
 }
 
 interface RunSummaryParts {

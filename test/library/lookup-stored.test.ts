@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
-import { lookup, openStore } from '../../src/index.ts';
+import { enrich, local, lookup, openStore } from '../../src/index.ts';
 import { storeBehind } from '../../src/library/answer-store.ts';
 import { fakeService, standBetween } from '../fake-service.ts';
 import { places } from '../run/harness.ts';
-import { openScene, rowsOf, statuses } from './library-scene.ts';
+import { all, localFile, openScene, rowsOf, statuses } from './library-scene.ts';
 
-test('look-ups of a process are one run, each within its own budget; stored answers need none', async (t) => {
+test('a look-up that buys is a run of one row, within its own budget; stored answers need none', async (t) => {
   const { client, store, charged } = await openScene(t);
   const source = client();
   const rows = rowsOf(places(6));
@@ -30,10 +30,15 @@ test('look-ups of a process are one run, each within its own budget; stored answ
     assert.equal(note, `not bought yet. Budget (${credits}) is too small for even one location.`);
   }
   const runs = await storeBehind(store).runs();
-  assert.deepEqual(
-    runs.map(({ job, state, charged: credits }) => [job, state, credits]),
-    [['library', 'running', 12]],
-  );
+  const bounds = runs.map(({ job, state, budget, charged: credits }) => [
+    job,
+    state,
+    budget,
+    credits,
+  ]);
+  const whole = rows.map(() => ['library', 'complete', 2, 2]);
+  const short = [0, 1].map((budget) => ['library', 'paused', budget, 0]);
+  assert.deepEqual(bounds, [...short, ...whole]);
 });
 
 test('look-ups with another account are another run', async (t) => {
@@ -67,7 +72,7 @@ test("look-ups at one time: none spends another one's budget, and each with enou
     assert.deepEqual([status, note], budget >= 4 ? ['ok', null] : ['deferred', tooSmall(budget)]);
   }
   assert.equal(charged(), 7 * 4);
-  assert.equal((await storeBehind(store).runs()).length, 1);
+  assert.equal((await storeBehind(store).runs()).length, budgets.length);
 });
 
 test('a look-up whose answers are lost keeps to its budget beside others, and names it', async (t) => {
@@ -116,4 +121,43 @@ test('calls that were refused are not of the budget: those at a place where anot
   });
   const found = await Promise.all([elsewhere, here]);
   assert.deepEqual([...found.map(({ status }) => status), charged()], ['ok', 'ok', 2]);
+});
+
+/** Places in the US of which the small setup has no data: its service would be asked again and again. */
+const WITHOUT_DATA = [
+  { lat: 45, lng: -99.95 },
+  { lat: 41.5, lng: -99.9 },
+];
+
+test('a look-up gives what an enrichment gives for its row: bought, stored, local', async (t) => {
+  const { harness, client, store } = await openScene(t);
+  const outside = [
+    [51.5, -0.1],
+    ['', ''],
+    ['here', 'there'],
+  ] as const;
+  const rows = [...places(5), ...outside].map(([lat, lng]) => ({ lat, lng }));
+  const topics = ['hail', 'park', 'wildfire'] as const;
+  using here = local({ file: localFile(harness) });
+  for (const [source, budget] of [
+    [client(), 100],
+    [client(), 0],
+    [here, 0],
+  ] as const) {
+    await using other = await openStore(`${harness.folder}/${source.kind}-${budget}.db`);
+    const kept = budget === 0 ? store : other;
+    const asked = source === here ? [...rows, ...WITHOUT_DATA] : rows;
+    // Other answers in the store would be of another time.
+    const enriched = await all(enrich(asked, { topics, source, store: kept, budget }));
+    for (const [index, row] of asked.entries()) {
+      const found = await lookup(row, topics, { source, store: kept, budget });
+      const times = { asOf: null, row: null };
+      assert.deepEqual({ ...found, ...times }, { ...enriched[index], ...times });
+    }
+  }
+  for (const row of rows) await lookup(row, topics, { source: client(), store, budget: 3 });
+  const looked = [];
+  for (const row of rows)
+    looked.push(await lookup(row, topics, { source: client(), store, budget: 0 }));
+  assert.deepEqual(looked, await all(enrich(rows, { topics, source: client(), store, budget: 0 })));
 });

@@ -1,3 +1,4 @@
+import { counted, grouped } from '../../base/format-numbers.ts';
 import { addedColumns } from '../../columns/row.ts';
 import type { RowStatus } from '../../columns/row-status.ts';
 import { columnsOf, snakeCase } from '../../columns/topic-columns.ts';
@@ -8,7 +9,8 @@ import { parseDegrees } from '../../geo/lenient-location.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import { openRun } from '../../host/run-host.ts';
 import { type Job, NO_OUTPUT } from '../../job/settings.ts';
-import { BatchRun } from '../../library/batch-run.ts';
+import { BatchRun } from '../../run/batch-run.ts';
+import { mostWords } from '../../run/plan/notices.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { askToSpend } from '../frame/ask-approval.ts';
 import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../frame/context.ts';
@@ -19,71 +21,128 @@ import { type RunCommand, usageError } from '../options/command.ts';
 import type { Flags } from '../options/command-table.ts';
 import { EXIT } from '../options/exit-codes.ts';
 
-/** `perilbook lookup LAT LNG`: answers at one location, from local data, the sample or a service, as a table or JSON. What it buys is in
- * the ledger and the store, as for a run. */
+/** What `lookup --json` prints. */
+export interface LookupJson {
+  /** The location, in decimal degrees. */
+  readonly lat: number;
+  readonly lng: number;
+  readonly status: RowStatus;
+  /** Why the status is not `ok`, or where the answers come from; null for nothing. */
+  readonly note: string | null;
+  /** When the oldest answer was given, ISO 8601 UTC; null without an answer. */
+  readonly as_of: string | null;
+  /** The answers by the names of their columns; null where there is none. */
+  readonly hazards: Readonly<Record<string, Field>>;
+  /** Credits that were charged; of the sample: that a paid service would charge. 0 where all answers were at hand. Since 1.1. */
+  readonly credits_spent: number;
+  /** Credits of calls without a usable answer, which may have been charged. Since 1.1. */
+  readonly credits_unknown: number;
+  /** The most that it was allowed to spend, with retries; 0 where nothing had to be bought. Since 1.1. */
+  readonly credits_limit: number;
+}
+
+/** `perilbook lookup LAT LNG`: answers at one location, from local data, the sample or a service, as a table or JSON. It is a run of one row:
+ * what it buys is planned, approved, limited, retried and kept as in `run`. */
 export const lookupCommand: RunCommand<Flags<'lookup'>> = async (context, flags, words) => {
-  const [lat, lng] = locationIn(words);
-  const settings = readOptionalJob(context, [], flags);
+  const typed = readLocation(words);
   const job: Job = {
-    ...settings,
-    ...{ name: 'lookup', output: NO_OUTPUT, location: { lat: 'lat', lng: 'lng' } },
+    ...readOptionalJob(context, [], flags),
+    name: 'lookup',
+    output: NO_OUTPUT,
+    location: { lat: 'lat', lng: 'lng' },
     // A person types one location in any notation: nothing of it is written.
     coordinates: 'lenient',
   };
-  const [latitude, longitude] = [
-    parseDegrees(lat, 'lat') ?? Number(lat),
-    parseDegrees(lng, 'lng') ?? Number(lng),
-  ];
-  const host = { ...runHost(context), findState: () => stateAt({ lat: latitude, lng: longitude }) };
+  const location = { lat: degreesIn(typed.lat, 'lat'), lng: degreesIn(typed.lng, 'lng') };
+  const host = { ...runHost(context), findState: () => stateAt(location) };
   await using opened = await openRun(host, job, { interrupt: context.interrupt });
-  await using run = new BatchRun(
-    opened.context,
-    () => {},
-    null,
-    (prepared) => approve(context, flags, prepared),
-  );
-  const [fields] = await run.answer([[lat, lng]]);
+  let limit = 0;
+  const approve = async (prepared: Prepared): Promise<void> => {
+    limit = prepared.summary.credits_limit;
+    await approveSpending(context, flags, prepared);
+  };
+  await using run = new BatchRun(opened.context, { approve });
+  const [fields] = await run.answer([[typed.lat, typed.lng]]);
   run.end();
   if (run.refusal !== null) throw run.refusal;
   const names = addedColumns(job.topics, '', job.counts).map(({ name }) => name);
   const values = new Map(names.map((name, index) => [name, fields![index]!]));
-  const status = values.get('hazard_status') as RowStatus;
-  const note = values.get('hazard_note') ?? null;
-  if (status === 'invalid') throw usageError(`${lat}, ${lng} is no location: ${note}`, EXAMPLE);
-  const hazards = [...values].filter(([name]) => !/^hazard_(status|note|as_of)$/.test(name));
-  const asOf = values.get('hazard_as_of') ?? null;
-  if (flags.json)
-    sayJson(context, {
-      lat: latitude,
-      lng: longitude,
-      status,
-      note,
-      as_of: asOf,
-      hazards: Object.fromEntries(hazards),
-    });
-  else {
-    if (opened.context.connection.sample) say(context, SAMPLE_DATA);
-    const answers = job.topics.map((topic): readonly [string, string] => [
-      topic,
-      answerText(topic, values),
-    ]);
-    if (hazards.some(([, value]) => value !== null))
-      print(context, listed(answers, '', lineWidth(context.stdout)).join('\n'));
-    // The line above says of the sample what the note repeats.
-    const shownNote = opened.context.connection.sample && status === 'ok' ? null : note;
-    const text = [status === 'ok' ? null : status, shownNote].filter(Boolean).join(': ');
-    if (text !== '') say(context, text);
-    if (status === 'outside_us' && isUsWithMinus(lat, lng))
-      say(context, `Longitudes in the US are negative: perilbook lookup ${lat} -${lng}`);
-  }
-  if (status === 'ok') return undefined;
-  return status === 'deferred' ? EXIT.paused : EXIT.someFailed;
+  const {
+    hazard_status: status,
+    hazard_note: note,
+    hazard_as_of,
+    ...hazards
+  } = Object.fromEntries(values);
+  if (status === 'invalid')
+    throw usageError(`${typed.lat}, ${typed.lng} is no location: ${note}`, EXAMPLE);
+  const answer: LookupJson = {
+    ...location,
+    status: status as RowStatus,
+    note: note as string | null,
+    as_of: hazard_as_of as string | null,
+    hazards,
+    credits_spent: run.spent.creditsSpent,
+    credits_unknown: run.spent.creditsUnknown,
+    credits_limit: limit,
+  };
+  if (flags.json) sayJson(context, answer);
+  else tellAnswer(context, answer, { typed, job, isSample: opened.context.connection.sample });
+  return exitCodeOf(answer.status);
 };
 
+function exitCodeOf(status: RowStatus): number | undefined {
+  switch (status) {
+    case 'ok':
+      return undefined;
+    case 'deferred':
+      return EXIT.paused;
+    default:
+      return EXIT.someFailed;
+  }
+}
+
+interface Asked {
+  readonly typed: TypedLocation;
+  readonly job: Job;
+  readonly isSample: boolean;
+}
+
+/** Prints the answers to stdout, and what is to be said of them to stderr. */
+function tellAnswer(
+  context: CliContext,
+  answer: LookupJson,
+  { typed, job, isSample }: Asked,
+): void {
+  const { status, note, hazards } = answer;
+  if (isSample) say(context, SAMPLE_DATA);
+  if (Object.values(hazards).some((value) => value !== null)) {
+    const lines = job.topics.map((topic) => [topic, answerText(topic, hazards)] as const);
+    print(context, listed(lines, '', lineWidth(context.stdout)).join('\n'));
+  }
+  // The line above says of the sample what the note repeats.
+  const shownNote = isSample && status === 'ok' ? null : note;
+  const text = [status === 'ok' ? null : status, shownNote].filter(Boolean).join(': ');
+  if (text !== '') say(context, text);
+  if (status === 'outside_us' && isUsWithMinus(answer))
+    say(context, `Longitudes in the US are negative: perilbook lookup ${typed.lat} -${typed.lng}`);
+  const spent = spentText(answer);
+  if (spent !== null && !isSample) say(context, spent);
+}
+
+/** `Spent: 27 credits of at most 34.`; null where nothing had to be bought. */
+function spentText({ credits_spent, credits_unknown, credits_limit }: LookupJson): string | null {
+  if (credits_limit === 0) return null;
+  const unknown =
+    credits_unknown === 0
+      ? ''
+      : ` Unknown: ${counted(credits_unknown, 'credit')} of calls without a usable answer.`;
+  return `Spent: ${counted(credits_spent, 'credit')} of at most ${grouped(credits_limit)}.${unknown}`;
+}
+
 /** The values of a topic's columns by their names without the topic's own: `rating Very High, score 98.2`. */
-function answerText(topic: TopicSlug, values: ReadonlyMap<string, Field>): string {
+function answerText(topic: TopicSlug, hazards: LookupJson['hazards']): string {
   const texts = columnsOf(topic).flatMap(({ name }) => {
-    const value = values.get(name) ?? null;
+    const value = hazards[name] ?? null;
     return value === null
       ? []
       : [`${name.replace(`${snakeCase(topic)}_`, '').replaceAll('_', ' ')} ${value}`];
@@ -93,36 +152,45 @@ function answerText(topic: TopicSlug, values: ReadonlyMap<string, Field>): strin
 
 const EXAMPLE = 'For example: perilbook lookup 34.0522 -118.2437 --topics wildfire.';
 
+/** Latitude and longitude as they were typed. */
+interface TypedLocation {
+  readonly lat: string;
+  readonly lng: string;
+}
+
 /** `34.05 -118.24`, or both in one word with a comma or a space. @throws USAGE */
-function locationIn(words: readonly string[]): readonly [lat: string, lng: string] {
+function readLocation(words: readonly string[]): TypedLocation {
   // Of two words each is whole: a comma in it is a decimal one.
   const parts =
     words.length === 2
       ? words.map((word) => word.replace(/,$/, ''))
       : words.join(' ').split(/[\s,]+/);
   const [lat, lng, ...others] = parts.filter((part) => part !== '');
-  if (lat !== undefined && lng !== undefined && others.length === 0) return [lat, lng];
+  if (lat !== undefined && lng !== undefined && others.length === 0) return { lat, lng };
   throw usageError('lookup needs a latitude and a longitude', EXAMPLE);
 }
 
+/** NaN for what is no number: the run says why it is invalid. */
+function degreesIn(text: string, axis: 'lat' | 'lng'): number {
+  return parseDegrees(text, axis) ?? Number(text);
+}
+
 /** Whether the other sign of the longitude puts a place outside the US into it. */
-function isUsWithMinus(lat: string, lng: string): boolean {
-  const [latitude, longitude] = [Number(lat), Number(lng)];
-  return longitude > 0 && longitude <= 180 && isCovered({ lat: latitude, lng: -longitude });
+function isUsWithMinus({ lat, lng }: LookupJson): boolean {
+  return lng > 0 && lng <= 180 && isCovered({ lat, lng: -lng });
 }
 
 /** Spending needs a yes on a terminal; elsewhere it needs --yes or a budget. */
-async function approve(
+async function approveSpending(
   context: CliContext,
   flags: Flags<'lookup'>,
   { job, summary }: Prepared,
 ): Promise<void> {
-  const { credits } = summary;
-  if (credits === 0 || flags.yes || job.budget !== null || summary.source.kind === 'sample') return;
-  const words = {
+  const { credits, credits_limit, source } = summary;
+  if (credits === 0 || flags.yes || job.budget !== null || source.kind === 'sample') return;
+  await askToSpend(context, mostWords(summary), {
     what: 'look-up',
-    approve: `Add --yes or --budget ${credits}.`,
+    approve: `Add --yes or --budget ${credits_limit}.`,
     later: 'Run the command again to spend them.',
-  };
-  await askToSpend(context, credits, words);
+  });
 }

@@ -10,9 +10,9 @@ import {
   topicsOnlyBefore,
   writtenOutputs,
 } from '../../run/frame/job-outputs.ts';
+import { mostWords } from '../../run/plan/notices.ts';
 import { type Prepared, prepareAgain } from '../../run/prepare.ts';
 import { runJob } from '../../run/run-job.ts';
-import { creditsNow } from '../../run/summary.ts';
 import type { Store } from '../../store/port.ts';
 import { askToSpend, canAsk } from '../frame/ask-approval.ts';
 import { type CliContext, runHost, say, sayJson } from '../frame/context.ts';
@@ -181,12 +181,10 @@ async function approve(
 ): Promise<void> {
   if (!needsApproval(flags, prepared)) return;
   const { job, summary } = prepared;
-  const now = creditsNow(summary);
   const words = {
     what: 'run',
-    now,
-    approve: `Add --yes or --budget ${now}, or set budget: in the job file.`,
+    approve: `Add --yes or --budget ${summary.credits_limit}, or set budget: in the job file.`,
     later: 'Run the command again to spend them.',
   };
-  await askToSpend(context, summary.credits, words, job.input !== '-');
+  await askToSpend(context, mostWords(summary), words, job.input !== '-');
 }

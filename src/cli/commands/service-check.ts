@@ -82,11 +82,15 @@ export const checkCommand: RunCommand<Flags<'service check'>> = async (context, 
   );
   if (job.budget === null && !flags.yes) {
     const approve = `Add --yes or --budget ${most}.`;
-    await askToSpend(context, most, {
-      what: 'check',
-      approve,
-      later: 'Check again when you want to.',
-    });
+    await askToSpend(
+      context,
+      { most: counted(most, 'credit'), parts: null },
+      {
+        what: 'check',
+        approve,
+        later: 'Check again when you want to.',
+      },
+    );
   }
   return await performCheck(context, flags, { job, baseUrl, keys, location, budget });
 };

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { PerilbookError } from '../../base/errors.ts';
-import { counted } from '../../base/format-numbers.ts';
+import { type MostWords, unapprovedText } from '../../run/plan/notices.ts';
 import { type CliContext, shownOn } from './context.ts';
 
 /** The question before something is bought or downloaded, and the errors for a missing or refused approval. */
@@ -43,22 +43,19 @@ export async function requireApproval(
   throw new PerilbookError('INTERRUPTED', approval.refused, approval.later);
 }
 
-/** Asks whether credits may be spent. A yes allows all of them, also if a billing period begins during the run.
+/** Asks whether credits may be spent: the most that can be, which the claims of the run are checked against. A yes allows all of them, also if
+ * a billing period begins during the run.
  * @param words.what `run`, `check`
- * @param words.now the part that this billing period has; default: all
  * @throws as `requireApproval` */
 export function askToSpend(
   context: CliContext,
-  credits: number,
-  {
-    what,
-    now = credits,
-    ...words
-  }: Pick<Approval, 'approve' | 'later'> & { what: string; now?: number },
+  spending: MostWords,
+  { what, ...words }: Pick<Approval, 'approve' | 'later'> & { readonly what: string },
   isStdinFree = true,
 ): Promise<void> {
-  const unapproved = `This ${what} would spend ${counted(now, 'credit')} without approval`;
-  const question = `Spend ${counted(credits, 'credit')}?`;
+  const unapproved = unapprovedText(what, spending);
+  const { most, parts } = spending;
+  const question = `Spend at most ${most}?${parts === null ? '' : ` ${parts}.`}`;
   return requireApproval(
     context,
     { ...words, question, unapproved, refused: 'Nothing was spent' },

@@ -5,7 +5,7 @@ import { isUnlimited, UNLIMITED } from '../../job/account-settings.ts';
 import { DEFAULTS, type SettingsOf } from '../../job/setting-table.ts';
 import { differsFrom, leftOfAllowance } from '../../run/frame/account-state.ts';
 import { purchaseJob } from '../../run/frame/connection-kinds.ts';
-import { distrustText, resetText, subscriptionText } from '../../run/plan/notices.ts';
+import { distrustText, mostWords, resetText, subscriptionText } from '../../run/plan/notices.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { AreaCounts } from '../../run/scan/area-table.ts';
 import { listed, sharePhrase } from './format.ts';
@@ -197,11 +197,10 @@ function accountPairs(prepared: Prepared): PlanPair[] {
       `a ${callName(kind)} costs ${counted(credits, 'credit')}, as charged on ${charged_at.slice(0, 10)}; the contract says ${contract}`,
   );
   if (prices.length > 0) words.push(['prices', prices.join('; ')]);
-  if (summary.credits_retries_at_most > 0 && !isUnlimited(job)) {
-    words.push([
-      'retries',
-      `up to ${counted(summary.credits_retries_at_most, 'credit')} more${job.budget === null ? '' : ', inside the budget'}, if ${job.budget === null ? 'the service reports topics as unavailable' : 'answers are lost or topics unavailable'}`,
-    ]);
+  if (summary.credits_limit > summary.credits && !isUnlimited(job)) {
+    const why =
+      job.budget === null ? 'topics are unavailable' : 'answers are lost or topics unavailable';
+    words.push(['at most', `${mostWords(summary).most} with retries, if ${why}`]);
   }
   const isWhole = summary.this_run.credits >= summary.credits;
   if (!isWhole && summary.this_run.credits === 0) return words;

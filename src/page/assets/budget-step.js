@@ -62,9 +62,9 @@ async function ask() {
   // The choice has changed since it was priced.
   if (state.price.isStale.value) await state.untilPriced();
   if (!canStart()) return;
-  const { credits, credits_retries_at_most: retries } = state.priced.value.summary;
+  const { credits_limit: most } = state.priced.value.summary;
   const asked = {
-    credits: state.isLocal.value || isDone() ? 0 : (state.budget.value ?? credits + retries),
+    credits: state.isLocal.value || isDone() ? 0 : (state.budget.value ?? most),
     choice: state.pricedChoice.value,
   };
   if (isUncharged() || isDone()) await begin(asked);

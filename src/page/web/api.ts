@@ -9,6 +9,7 @@ import type { Report } from '../../report/figures/gather-facts.ts';
 import { extensionOf } from '../../rows/files/compression.ts';
 import { withLastTerms } from '../../run/frame/account-state.ts';
 import { keyRefusal } from '../../run/ledger-calls.ts';
+import { unapprovedText } from '../../run/plan/notices.ts';
 import {
   availableChoices,
   type Choice,
@@ -149,7 +150,7 @@ export class UiApi {
   /** Starts a run. @throws RefusedRequest unless the confirmation names this budget */
   async start(file: ChosenFile, choice: Choice, budget: number, confirmed: string): Promise<void> {
     if (confirmed !== confirmation(budget)) {
-      const message = `This run would spend up to ${counted(budget, 'credit')} without approval`;
+      const message = unapprovedText('run', { most: counted(budget, 'credit'), parts: null });
       throw new RefusedRequest(409, 'NEEDS_APPROVAL', message, `Confirm: ${confirmation(budget)}.`);
     }
     const { mostBudget } = this.dependencies;

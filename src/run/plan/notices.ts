@@ -1,4 +1,4 @@
-import { counted, dateTime } from '../../base/format-numbers.ts';
+import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { shellWord } from '../../base/shell-words.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import type { JobAccount } from '../../job/account-settings.ts';
@@ -8,6 +8,36 @@ import type { AreaVerification } from './area-verification.ts';
 import type { Plan } from './planning.ts';
 
 /* Sentences of plans and runs that the command line, the page and programs get alike. */
+
+/** What a run spends at most, as every plan, question and refusal names it: price and retries in one number, which the claims of the run
+ * are checked against; and its parts where there are two. */
+export interface MostWords {
+  /** `79 credits` */
+  readonly most: string;
+  /** `45, and up to 34 if topics are unavailable`; null where no retry can add to the price. */
+  readonly parts: string | null;
+}
+
+/** @param spending of a plan without a budget: with one, the budget is the approval, and nothing is asked */
+export function mostWords({
+  credits,
+  credits_limit: limit,
+}: {
+  readonly credits: number;
+  readonly credits_limit: number;
+}): MostWords {
+  const retries = limit - credits;
+  const parts =
+    retries > 0
+      ? `${grouped(credits)}, and up to ${grouped(retries)} if topics are unavailable`
+      : null;
+  return { most: counted(limit, 'credit'), parts };
+}
+
+/** `This run would spend at most 79 credits (45, and up to 34 if topics are unavailable) without approval`. */
+export function unapprovedText(what: string, { most, parts }: MostWords): string {
+  return `This ${what} would spend at most ${most}${parts === null ? '' : ` (${parts})`} without approval`;
+}
 
 /** What to do where the ledger says that nothing is left and the provider's page shows credits. The name of the account makes the
  * command work in each store and folder; keys of two accounts at one address share a name unless the user gives one. */

@@ -1,20 +1,21 @@
 import { PerilbookError } from '../base/errors.ts';
 import { ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
-import { type RunEvent, reportProgress } from '../host/run-events.ts';
 import { rowFields } from '../rows/placed-fields.ts';
 import type { RowFile } from '../rows/port.ts';
-import { newProgress, type Progress } from '../run/frame/progress.ts';
-import type { RunContext } from '../run/frame/run-context.ts';
-import { STOPS, type Stop } from '../run/frame/stop.ts';
-import { type OpenedJob, prepare } from '../run/prepare.ts';
-import { checkPurchase, getAnswers, startRun, stateOf, verifiedPlan } from '../run/run-job.ts';
-import { openOutputFields } from '../run/write/output-fields.ts';
-import { writeOutput } from '../run/write/write-output.ts';
-import type { Claim, ClaimLimits, ClaimRequest } from '../store/ledger/port.ts';
-import type { Store } from '../store/port.ts';
-import { NO_LIMIT } from './answer-source.ts';
-import type { SharedRun } from './answer-store.ts';
+import { newProgress, type Progress } from './frame/progress.ts';
+import type { RunContext } from './frame/run-context.ts';
+import { type RunEvent, reportProgress } from './frame/run-events.ts';
+import { STOPS, type Stop } from './frame/stop.ts';
+import { type OpenedJob, prepare } from './prepare.ts';
+import { checkPurchase, getAnswers, startRun, stateOf, verifiedPlan } from './run-job.ts';
+import { openOutputFields } from './write/output-fields.ts';
+import { writeOutput } from './write/write-output.ts';
+
+/** What the batches of a run have spent. */
+type Spent = Pick<Progress, 'creditsSpent' | 'creditsUnknown' | 'callsUnknown' | 'calls'>;
+
+const NOTHING_SPENT: Spent = { creditsSpent: 0, creditsUnknown: 0, callsUnknown: 0, calls: 0 };
 
 /** A coordinate in decimal degrees: a number, or the text of one. Text in other notations needs `coordinates: 'lenient'`. */
 export type Coordinate = number | string | null | undefined;
@@ -46,11 +47,18 @@ function memoryRows(locations: readonly (readonly [Coordinate, Coordinate])[]): 
   };
 }
 
-/** Answers batches of rows. Each batch has its own scan, plan, purchase (or look-up) and join. All batches are one run in the ledger,
- * with one budget. The run begins with the first batch that lacks an answer, and ends when this is disposed of. */
+export interface BatchRunOptions {
+  /** Gets the plan of a batch before anything is spent, and throws to refuse it; left out where the budget is the approval. */
+  readonly approve?: (prepared: OpenedJob) => Promise<void>;
+  readonly onEvent?: (event: RunEvent) => void;
+}
+
+/** A run of rows from memory: the batches of a program, or the one location of a look-up. Each batch has its own scan, plan, purchase (or
+ * look-up) and join. All batches are one run in the ledger, with one budget, which its claims are checked against. The run begins with the
+ * first batch that lacks an answer, and ends when this is disposed of. */
 export class BatchRun implements AsyncDisposable {
   readonly #context: RunContext;
-  readonly #onEvent: (event: RunEvent) => void;
+  readonly #options: Required<BatchRunOptions>;
   readonly #status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as Record<
     RowStatus,
     number
@@ -58,23 +66,20 @@ export class BatchRun implements AsyncDisposable {
   #run: number | null = null;
   #stop: Stop | null = null;
   #rows = 0;
-  #spent: Partial<Progress> = {};
+  #spent = NOTHING_SPENT;
   #hasEnded = false;
-  readonly #shared: SharedRun | null;
-  readonly #approve: (prepared: OpenedJob) => Promise<void>;
 
-  /** @param shared a run that others continue, and end; null: a run of its own
-   * @param approve gets the plan of a batch before anything is spent, and throws to refuse it */
   constructor(
     context: RunContext,
-    onEvent: (event: RunEvent) => void,
-    shared: SharedRun | null,
-    approve: (prepared: OpenedJob) => Promise<void> = async () => {},
+    { approve = async () => {}, onEvent = () => {} }: BatchRunOptions = {},
   ) {
-    this.#approve = approve;
-    this.#context = shared === null ? context : { ...context, store: countingAlone(context.store) };
-    this.#onEvent = onEvent;
-    this.#shared = shared;
+    this.#context = context;
+    this.#options = { approve, onEvent };
+  }
+
+  /** What the batches have spent so far. */
+  get spent(): Spent {
+    return this.#spent;
   }
 
   /** The fields of the rows of a batch, in their order. */
@@ -83,7 +88,7 @@ export class BatchRun implements AsyncDisposable {
   ): Promise<readonly (readonly Field[])[]> {
     const rowFile = memoryRows(locations);
     const progress = { ...newProgress(), ...this.#spent };
-    using _ = reportProgress(progress, this.#onEvent, () => this.#rows);
+    using _ = reportProgress(progress, this.#options.onEvent, () => this.#rows);
     using prepared = await prepare(
       { ...this.#context, setAside: new Map(), progress },
       {},
@@ -114,7 +119,7 @@ export class BatchRun implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#run === null || this.#shared !== null) return;
+    if (this.#run === null) return;
     const state = this.#hasEnded ? stateOf(this.#stop, { status: this.#status }) : 'interrupted';
     const summary = this.#stop === null ? null : { stopped: this.#stop.message };
     await this.#context.store.finishRun(this.#run, {
@@ -133,62 +138,22 @@ export class BatchRun implements AsyncDisposable {
   }
 
   async #ask(prepared: OpenedJob): Promise<void> {
-    const { job, plan, progress } = prepared;
+    const { plan, progress } = prepared;
     checkPurchase(prepared);
-    await this.#approve(prepared);
-    // More batches follow. Their price is unknown; only the budget limits it.
-    const isLimited = job.budget !== null && job.budget !== NO_LIMIT;
-    const { price, limit } = plan;
-    const planned = isLimited
-      ? { plannedCredits: job.budget, budget: job.budget }
-      : { plannedCredits: price.credits, budget: limit };
-    this.#run ??= await (this.#shared === null
-      ? startRun(prepared, planned)
-      : runIn(this.#shared, prepared, planned));
+    await this.#options.approve(prepared);
+    this.#run ??= await startRun(prepared, limitsOf(prepared));
     const stop = await getAnswers(prepared, plan, this.#run);
     const { creditsSpent, creditsUnknown, callsUnknown, calls } = progress;
     this.#spent = { creditsSpent, creditsUnknown, callsUnknown, calls };
     if (stop !== null && stop.reason !== this.#stop?.reason)
-      this.#onEvent({ type: 'stopped', ...stop });
+      this.#options.onEvent({ type: 'stopped', ...stop });
     this.#stop = stop ?? this.#stop;
   }
 }
 
-/** The number of a shared run, which begins with the first purchase. */
-async function runIn(
-  shared: SharedRun,
-  prepared: OpenedJob,
-  planned: Parameters<typeof startRun>[1],
-): Promise<number> {
-  shared.number ??= startRun(prepared, planned);
-  try {
-    return await shared.number;
-  } catch (error) {
-    shared.number = null;
-    throw error;
-  }
-}
-
-/** The store for one of those that share a run: the ledger adds up the credits of a run, so the budget of each is kept here. */
-function countingAlone(store: Store): Store {
-  const prices = new Map<number, number>();
-  let spent = 0;
-  const claim = async (limits: ClaimLimits, request: ClaimRequest): Promise<Claim> => {
-    const { credits } = request;
-    if (spent + credits > limits.budget) return { outcome: 'budget' };
-    spent += credits;
-    const [claim] = await store.claim({ ...limits, budget: NO_LIMIT }, [request]);
-    if (claim!.outcome === 'granted') prices.set(claim!.call, credits);
-    else spent -= credits;
-    return claim!;
-  };
-  return {
-    ...store,
-    runSpending: async () => ({ charged: spent, unknown: 0, open: 0 }),
-    claim: (limits, requests) => Promise.all(requests.map((request) => claim(limits, request))),
-    async settle(settlements) {
-      await store.settle(settlements);
-      for (const { call, credits } of settlements) spent += credits - prices.get(call)!;
-    },
-  };
+/** More batches may follow, at an unknown price: with a budget, the budget is what is planned. */
+function limitsOf({ job, plan }: OpenedJob): Parameters<typeof startRun>[1] {
+  return job.budget === null
+    ? { plannedCredits: plan.price.credits, budget: plan.limit }
+    : { plannedCredits: job.budget, budget: job.budget };
 }

@@ -1,5 +1,5 @@
-import type { Phase, Progress } from '../run/frame/progress.ts';
-import type { Stop } from '../run/frame/stop.ts';
+import type { Phase, Progress } from './progress.ts';
+import type { Stop } from './stop.ts';
 
 /** The progress of a run or an enrichment. */
 export interface ProgressSoFar {
