@@ -8,6 +8,7 @@ import { countyRatingLines, readCountyRatings } from '../tables/county-ratings.t
 import type { DataDatabase } from '../tables/data-database.ts';
 import { partOfUs } from '../tables/describe-data.ts';
 import { type SourceFile, WHOLE_US } from '../tables/parts.ts';
+import { unitsOf } from '../tables/published-units.ts';
 import type { DatasetName, Level } from '../tables/records.ts';
 import { STATES, stateOf } from '../tables/states.ts';
 import { hashFile, unreadable, zipPath } from './agency-file.ts';
@@ -133,19 +134,24 @@ export async function loadParts(
       });
     },
   );
-  const { outside, kept, states } = loaded;
+  const { outside, kept, states, units } = loaded;
   if (outside > 0)
     report.note(`Left out, outside of ${listedStates(states)}: ${counted(outside, 'record')}.`);
-  if (kept > 0) report.note(`Unchanged, in other states: ${counted(kept, 'record')}.`);
+  if (kept.inStates > 0)
+    report.note(`Unchanged, in other states: ${counted(kept.inStates, 'record')}.`);
+  if (kept.inUnits > 0) report.note(noteOfUnits(dataset, kept.inUnits));
   const isWhole = states.includes(WHOLE_US);
   if (dataset === 'areas') noteBoundaries(report, countiesIn(database, `areas_${loads}`, states));
   else if (!isWhole && (terms.askedOf === undefined || parts[0]!.of === null)) {
+    const noun = units === null ? '' : `${unitsOf(dataset)!.noun.many} `;
+    const whole = units === null ? 'the whole US' : 'all of a state';
     const option =
       terms.askedOf === undefined
-        ? 'add --states US'
+        ? `add --states ${units === null ? 'US' : states.join()}`
         : `set states: US of ${terms.askedOf} in sources.yaml`;
-    const hint = parts[0]!.of === null ? ` If it covers the whole US, ${option}.` : '';
-    report.note(`The data covers ${listedStates(states)} only.${hint}`);
+    const hint = parts[0]!.of === null ? ` If it covers ${whole}, ${option}.` : '';
+    const covered = units === null ? states : units;
+    report.note(`The data covers ${noun}${listedStates(covered)} only.${hint}`);
   }
   const ratings = dataset === 'areas' || dataset === 'nri' ? readCountyRatings(database) : null;
   if (ratings !== null) for (const line of countyRatingLines(ratings)) report.note(line);
@@ -208,6 +214,13 @@ function countiesIn(
   return new Set(
     counties.filter((county) => states.includes(WHOLE_US) || states.includes(stateOf(county))),
   );
+}
+
+/** What a load by hand left as it was. */
+function noteOfUnits(dataset: DatasetName, kept: number): string {
+  const { noun, isDated } = unitsOf(dataset)!;
+  const others = isDated ? 'on other days' : `in other ${noun.many}`;
+  return `Unchanged, ${others}: ${counted(kept, 'record')}. To drop them, add --replace.`;
 }
 
 /** What limited a load to its states. */

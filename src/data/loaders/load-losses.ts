@@ -1,6 +1,5 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { counted, grouped } from '../../base/format-numbers.ts';
-import { shellWord } from '../../base/shell-words.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { DAY_IN_VINTAGE, type DatasetPart, type StoredParts, WHOLE_US } from '../tables/parts.ts';
 import type { DatasetName, Level } from '../tables/records.ts';
@@ -29,7 +28,7 @@ export function refuseLosses(
   const whole = loaded.get(WHOLE_US);
   if (whole !== undefined && isLoss(storedRows, whole)) {
     const problem = `it has ${counted(storedRows, 'record')}, and the load has ${grouped(whole)}`;
-    refuse(dataset, [{ state: WHOLE_US, problem }]);
+    refuseLoad(dataset, [{ state: WHOLE_US, problem }]);
   }
   const before = rowsByState(parts);
   const compared =
@@ -45,7 +44,7 @@ export function refuseLosses(
     state,
     problem: `${state} has ${counted(before.get(state)!, 'record')} here and ${grouped(rows)} in the load`,
   }));
-  refuse(dataset, problems);
+  refuseLoad(dataset, problems);
 }
 
 /** Refuses a load of older data than that of the stored parts: last year's file would silently replace this year's.
@@ -58,7 +57,6 @@ export function refuseOlderData(
   isByHand: boolean,
 ): void {
   if (MAY_SHRINK.includes(dataset)) return;
-  const forms = isByHand ? DATES : DATES.filter((form) => form !== DAY_IN_VINTAGE);
   const partOf = (state: string) => stored.find((part) => part.state === state);
   const older = loaded.flatMap(({ state, vintage }) => {
     const replaced =
@@ -66,20 +64,43 @@ export function refuseOlderData(
         ? stored
         : [partOf(state) ?? partOf(WHOLE_US)].filter((part) => part !== undefined);
     return replaced.flatMap((part) => {
-      const dates = forms.map(
-        (form) => [form.exec(vintage)?.[1] ?? '', form.exec(part.vintage)?.[1] ?? ''] as const,
-      );
-      const [now, before] = dates.find((both) => !both.includes('')) ?? ['', ''];
-      if (now === '' || timeOf(now) >= timeOf(before)) return [];
+      const older = datesIfOlder(vintage, part.vintage, isByHand);
+      if (older === null) return [];
       const of = state === WHOLE_US ? part.state : state;
-      return [{ state, problem: `${of} is of ${before} here and of ${now} in the load` }];
+      return [{ state, problem: olderText(of, older) }];
     });
   });
-  refuse(
-    dataset,
-    older,
-    'Load the newer file, or add --replace to load this one. The stored data is unchanged.',
-  );
+  refuseLoad(dataset, older, LOAD_NEWER);
+}
+
+export const LOAD_NEWER =
+  'Load the newer file, or add --replace to load this one. The stored data is unchanged.';
+
+interface OlderDates {
+  readonly now: string;
+  readonly before: string;
+}
+
+export const olderText = (of: string, { now, before }: OlderDates): string =>
+  `${of} is of ${before} here and of ${now} in the load`;
+
+/** The dates of two vintages if the first is older; null if it is not, or if that is not known.
+ * @param isByHand days are compared too */
+export function datesIfOlder(
+  vintage: string,
+  stored: string,
+  isByHand: boolean,
+): OlderDates | null {
+  const forms = isByHand ? DATES : DATES.filter((form) => form !== DAY_IN_VINTAGE);
+  // Of a part of several files, the newest counts.
+  const newest = (form: RegExp, text: string) =>
+    text
+      .split('; ')
+      .map((one) => form.exec(one)?.[1] ?? '')
+      .reduce((last, date) => (date !== '' && !(timeOf(date) < timeOf(last)) ? date : last), '');
+  const dates = forms.map((form) => [newest(form, vintage), newest(form, stored)] as const);
+  const [now, before] = dates.find((both) => !both.includes('')) ?? ['', ''];
+  return now === '' || timeOf(now) >= timeOf(before) ? null : { now, before };
 }
 
 /** The date of the data in a vintage: the last year of whole years (2023, 2005-2007), a month (2021-08, March 2023) or a day. The day of a
@@ -130,7 +151,7 @@ export function refuseLostHazards(
     state,
     problem: `${topic} has ${counted(here, 'rating')} in ${state} here and ${grouped(rows)} in the load`,
   }));
-  refuse('nri', problems);
+  refuseLoad('nri', problems);
 }
 
 /** States that have at least a hundredth of the least number of records of the US, whatever is listed but events. */
@@ -154,7 +175,7 @@ export function refuseTooFew(
     state,
     problem: `the load has ${counted(has, 'row')} of ${state}, and at least ${grouped(of)} are published`,
   });
-  if (isWhole && rows < least) refuse(dataset, [few(WHOLE_US, rows, least)]);
+  if (isWhole && rows < least) refuseLoad(dataset, [few(WHOLE_US, rows, least)]);
   const ofState = Math.floor(least / 100);
   const compared = dataset.startsWith('records:')
     ? []
@@ -163,7 +184,7 @@ export function refuseTooFew(
   const lacking = counts
     .filter(([, has]) => has < ofState)
     .map(([state, has]) => few(state, has, ofState));
-  refuse(dataset, lacking);
+  refuseLoad(dataset, lacking);
 }
 
 /** Of lines and outlines; one in a thousand may be damaged at the publisher. */
@@ -182,7 +203,7 @@ export function refuseLostShapes(
     state: typeof of === 'string' ? of : WHOLE_US,
     problem: `${grouped(lost)} of ${counted(drawn + lost, 'outline')} have no geometry`,
   }));
-  refuse(
+  refuseLoad(
     dataset,
     problems,
     'Get the file without simplification, or add --replace to load the others.',
@@ -207,7 +228,7 @@ const CHECK_FILE =
 const SHOWN = 3;
 
 /** Throws if there are problems; the message has the first ones. */
-function refuse(
+export function refuseLoad(
   dataset: DatasetName,
   problems: readonly { readonly state: string; readonly problem: string }[],
   hint = CHECK_FILE,
@@ -222,26 +243,20 @@ function refuse(
   });
 }
 
-/** Refuses a file of some states, loaded without --states, that would replace data of others.
- * @param askedOf the source of a download; '' for a file that is loaded by hand
+/** Refuses a download of some states in place of one of more.
  * @throws PerilbookError SERVICE_DATA; its context has the states of the file as `covered` */
 export function refuseLossOfStates(
   dataset: DatasetName,
   own: ReadonlySet<string>,
   stored: readonly DatasetPart[],
-  askedOf: string,
 ): void {
   const before = stored.map(({ state }) => state);
   if (before.every((state) => own.has(state))) return;
   const others = before.filter((state) => !own.has(state));
   const lost = others.includes(WHOLE_US) ? 'all other states' : listedStates(others);
   const covered = [...own];
-  const keep = `Add --states ${shellWord(covered.join())} to keep the other states, or --replace to drop them.`;
   const message = `Cannot replace dataset "${dataset}": the file covers ${listedStates(own)}, and the rows of ${lost} would be lost`;
-  throw new PerilbookError('SERVICE_DATA', message, askedOf === '' ? keep : CHECK_FILE, {
-    dataset,
-    covered,
-  });
+  throw new PerilbookError('SERVICE_DATA', message, CHECK_FILE, { dataset, covered });
 }
 
 const SHOWN_STATES = 6;

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { DatasetLoad, type PartDescription } from '../tables/import-dataset.ts';
 import { type DatasetPart, type SourceFile, storedParts, WHOLE_US } from '../tables/parts.ts';
+import { unitsOf } from '../tables/published-units.ts';
 import { keptBesides } from '../tables/record-rows.ts';
 import type {
   DatasetInfo,
@@ -17,6 +18,9 @@ import {
   storedRatings,
 } from './load-losses.ts';
 import type { LoadReporter } from './loader.ts';
+import { mergedParts } from './merge-units.ts';
+import { RecordCounts } from './record-counts.ts';
+import { refuseLostUnits } from './unit-losses.ts';
 
 export interface Reading {
   /** Its vintage is read after the last record. */
@@ -64,11 +68,24 @@ function nationOf(dataset: DatasetName) {
   return { states: dataset === 'areas' || dataset === 'sites:oilGasWell' ? 57 : 25, records: 1 };
 }
 
-/** Loads files in place of the same parts of a dataset. Other parts stay, unless the records of hand-loaded files determine the states.
+/** What a load changed. */
+export interface ReplacedParts {
+  /** The records that it brought; one in two parts counts once. */
+  readonly records: number;
+  /** The records outside the given states, which were left out. */
+  readonly outside: number;
+  /** The stored records that stay in other states, and in other units of the load's states (published-units.ts). */
+  readonly kept: { readonly inStates: number; readonly inUnits: number };
+  /** The states of the load, or `US`. */
+  readonly states: readonly string[];
+  /** Of a dataset whose outlines alone tell what is loaded: its units in the load. */
+  readonly units: readonly string[] | null;
+}
+
+/** Loads files in place of the same parts of a dataset; other parts stay. Hand-loaded files whose records determine the states replace
+ * only the units that they have (merge-units.ts). A download is compared with what its source gave before.
  * @param onRead is called when all records are read; it may refuse the load
- * @returns the number of records (one in two parts counts once), of those outside the given states, and of those that stay in other parts;
- * the states, or `US`
- * @throws PerilbookError SERVICE_DATA when records would be lost without permission */
+ * @throws PerilbookError SERVICE_DATA when records would be lost, or would become older, without permission */
 export async function replaceParts(
   database: DataDatabase,
   target: LoadTarget,
@@ -76,81 +93,84 @@ export async function replaceParts(
   { replace = false, askedOf = '', reach = 0, rivals = [] }: LoadTerms,
   { report, clock, onRecords }: LoadEffects,
   onRead: (taken: number, outside: number, byState: ReadonlyMap<string, number>) => void,
-) {
+): Promise<ReplacedParts> {
   const { name: dataset, level } = target;
+  const units = unitsOf(dataset);
   const stored = storedParts(database, dataset, level);
   using load = new DatasetLoad(database, target);
-  const counts = await readAll(load, readings, dataset === 'nri', report, onRecords);
+  const counts = new RecordCounts(units);
+  await readAll(load, readings, counts, dataset === 'nri', report, onRecords);
   onRead(counts.taken, counts.outside, counts.byState);
 
+  const isByHand = askedOf === '';
   const isDerived = readings.some(({ of }) => of === null);
   const derived = isDerived ? derivedStates(counts, nationOf(dataset)) : [];
+  const isOfUs = derived[0] === WHOLE_US;
   const described = { askedOf, reach, loadedAt: clock.now() };
+  const hasGaps = isDerived && isByHand && units?.hasOutlines === true;
   const parts = readings.flatMap(({ info: { source, vintage, licence }, files, of }) => {
     const states = of === null ? derived : typeof of === 'string' ? [of] : of;
     return states.map((state): PartDescription => {
       const stateRows = state === WHOLE_US ? Object.fromEntries(counts.byState) : {};
-      return { ...described, state, source, files, vintage, licence, stateRows };
+      const extent = hasGaps ? 'units' : 'whole';
+      return { ...described, state, source, files, vintage, licence, stateRows, extent };
     });
   });
-  const loaded = new Set(parts.map(({ state }) => state));
   const comparable = stored.parts.filter((part) => !rivals.includes(part.askedOf));
+  const loaded = new Set(parts.map(({ state }) => state));
+  const done = {
+    outside: counts.outside,
+    states: [...loaded].sort(),
+    units: hasGaps ? [...counts.units].sort() : null,
+  };
+
+  const isMerged =
+    isDerived && isByHand && !replace && units !== null && (units.isIssuedAlone || !isOfUs);
+  if (isMerged && comparable.length > 0) {
+    const kept = load.keep(keptBesides(loaded, counts.units), report.files + 1);
+    const merged = mergedParts(dataset, units, parts, comparable, counts, kept);
+    const total = load.publish(merged.parts, false, clock.now(), merged.partsOf);
+    const inUnits = sumOf([...kept].filter(([state]) => isOfUs || loaded.has(state)));
+    const inStates = sumOf(kept) - inUnits;
+    return { ...done, records: total - inStates - inUnits, kept: { inStates, inUnits } };
+  }
+
   if (!replace && comparable.length > 0) {
-    if (isDerived && !loaded.has(WHOLE_US))
-      refuseLossOfStates(dataset, loaded, comparable, askedOf);
-    refuseOlderData(dataset, parts, comparable, askedOf === '');
+    if (isDerived && !isOfUs) refuseLossOfStates(dataset, loaded, comparable);
+    refuseOlderData(dataset, parts, comparable, isByHand);
     refuseLosses(dataset, { ...stored, parts: comparable }, counts.rowsOf(loaded), counts.byState);
     if (dataset === 'nri')
       refuseLostHazards(storedRatings(database, level), counts.byHazard, loaded);
+    if (units !== null) {
+      for (const change of refuseLostUnits(dataset, units, comparable, loaded, counts))
+        report.note(change);
+    }
   }
   const isAlone = isDerived || loaded.has(WHOLE_US);
   const others = isAlone ? [] : comparable.filter(({ state }) => !loaded.has(state));
-  const kept = others.length === 0 ? 0 : load.keep(keptBesides(loaded), report.files + 1);
+  const kept =
+    others.length === 0 ? 0 : sumOf(load.keep(keptBesides(loaded, null), report.files + 1));
   const total = load.publish(
     [...parts, ...others.map((part) => withoutStates(part, loaded))],
     false,
     clock.now(),
     // Outside the US, a record belongs to all parts.
-    (own) => (isDerived && (own === '' || derived[0] === WHOLE_US) ? derived.join() : own),
+    (own) => (isDerived && (own === '' || isOfUs) ? derived.join() : own),
   );
-  return { records: total - kept, outside: counts.outside, kept, states: [...loaded].sort() };
+  return { ...done, records: total - kept, kept: { inStates: kept, inUnits: 0 } };
 }
 
-class RecordCounts {
-  readonly byState = new Map<string, number>();
-  /** For ratings: as `RatingCounts`. */
-  readonly byHazard = new Map<string, number>();
-  readonly #byPart = new Map<string, number>();
-  taken = 0;
-  outside = 0;
-
-  add(states: readonly string[], parts: readonly string[]): void {
-    this.taken += 1;
-    for (const state of states) this.byState.set(state, (this.byState.get(state) ?? 0) + 1);
-    for (const part of parts) this.#byPart.set(part, (this.#byPart.get(part) ?? 0) + 1);
-  }
-
-  addRating({ topic }: NaturalRatingRecord, states: readonly string[]): void {
-    for (const state of states)
-      this.byHazard.set(`${state} ${topic}`, (this.byHazard.get(`${state} ${topic}`) ?? 0) + 1);
-  }
-
-  /** The number of records of each part; the whole US has all of them. */
-  rowsOf(parts: Iterable<string>): ReadonlyMap<string, number> {
-    const rowsOf = (part: string) =>
-      part === WHOLE_US ? this.taken : (this.#byPart.get(part) ?? 0);
-    return new Map([...parts].map((part) => [part, rowsOf(part)]));
-  }
-}
+const sumOf = (rows: Iterable<readonly [string, number]>): number =>
+  [...rows].reduce((sum, [, count]) => sum + count, 0);
 
 async function readAll(
   load: DatasetLoad,
   readings: readonly Reading[],
+  counts: RecordCounts,
   isRating: boolean,
   report: LoadReporter,
   onRecords: (records: number) => void,
-): Promise<RecordCounts> {
-  const counts = new RecordCounts();
+): Promise<void> {
   for (const { records: batches, of } of readings) {
     const assign = assignment(load, of);
     const add = (record: object) => {
@@ -161,13 +181,12 @@ async function readAll(
         return;
       }
       load.add(record, { file: report.files, parts: parts.join() });
-      counts.add(states, parts);
+      counts.add(states, parts, load.unitOf(record));
       if (isRating) counts.addRating(record as NaturalRatingRecord, states);
       if (counts.taken % 1_000 === 0) onRecords(counts.taken);
     };
     for await (const records of batches) for (const record of records) add(record);
   }
-  return counts;
 }
 
 /** Makes the function that returns the parts of a record by its states, sorted; null for a record to leave out. */
@@ -201,7 +220,10 @@ function derivedStates(
 }
 
 /** The part of the whole US after the records of some states were replaced. */
-function withoutStates(part: DatasetPart, replaced: ReadonlySet<string>): PartDescription {
+function withoutStates(
+  { units: _, ...part }: DatasetPart,
+  replaced: ReadonlySet<string>,
+): PartDescription {
   const stateRows = Object.entries(part.stateRows).filter(([state]) => !replaced.has(state));
   return { ...part, stateRows: Object.fromEntries(stateRows) };
 }

@@ -1,6 +1,7 @@
 import type { MultiPolygon, Polygon } from 'geojson';
 import { memo } from '../../base/memo.ts';
 import { boxOfGeometry, isEmptyGeometry, polygonOfBox } from '../../geo/bounding-boxes.ts';
+import { dayIn } from '../tables/days.ts';
 import type { ZoneRecord } from '../tables/records.ts';
 import { spellingsOf, stateOf } from '../tables/states.ts';
 import { storedFacts, subtypeOf, type ZoneLayer } from '../zones/zone-layer.ts';
@@ -8,7 +9,7 @@ import { FLOOD_ZONES, type ZoneDataset } from '../zones/zone-layers.ts';
 import { propertyFinder } from './agency-table.ts';
 import { type FileFeature, featuresIn, inFeatureFiles } from './feature-files.ts';
 import { type Loader, type LoaderOptions, publicDomain } from './loader.ts';
-import { dayIn, vintageByColumns } from './vintages.ts';
+import { vintageByColumns } from './vintages.ts';
 
 /** FEMA's zones and panels, by hand from pages of the map service, or from the zip of a county, which has both. */
 export const floodZones: Loader = zoneLoader('floodZones', FLOOD_ZONES, {

@@ -5,6 +5,8 @@ export interface BufferedFeature {
   readonly identity: Buffer;
   /** The states of its parts, sorted, with commas between. */
   readonly parts: string;
+  /** Its unit (published-units.ts). */
+  readonly unit: string;
   /** Its box, and the coordinates of a point, as a JSON list. */
   readonly bounds: string;
   /** Its JSON up to the properties. */
@@ -21,13 +23,13 @@ export class FeatureBuffer implements Disposable {
 
   /** @param file the number of the file that it comes from; files come one after the other
    * @returns whether the feature is new */
-  add(file: number, { identity, parts, bounds, head, properties }: BufferedFeature): boolean {
+  add(file: number, { identity, parts, unit, bounds, head, properties }: BufferedFeature): boolean {
     // Opened by the first row: a load that is refused before it leaves nothing open.
     this.#opened ??= openBuffer();
     const { insert } = this.#opened;
     if (this.#firstFile === 0) this.#firstFile = file;
     const same = file === this.#firstFile ? undefined : this.#sameIn(file, identity);
-    if (same === undefined) insert.run(identity, file, parts, bounds, head, properties);
+    if (same === undefined) insert.run(identity, file, parts, unit, bounds, head, properties);
     else this.#opened.merge.run(file, joinedParts(same.parts, parts), same.number);
     return same === undefined;
   }
@@ -36,7 +38,7 @@ export class FeatureBuffer implements Disposable {
     if (this.#opened === null) return;
     yield* this.#opened.database
       .prepare<[], BufferedFeature>(
-        'SELECT identity, parts, bounds, head, properties FROM features ORDER BY number',
+        'SELECT identity, parts, unit, bounds, head, properties FROM features ORDER BY number',
       )
       .iterate();
   }
@@ -61,7 +63,7 @@ function openBuffer() {
   database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -8192;
     CREATE TABLE features (
       number INTEGER PRIMARY KEY, identity BLOB NOT NULL, file INTEGER NOT NULL, parts TEXT NOT NULL,
-      bounds TEXT NOT NULL, head TEXT NOT NULL, properties TEXT NOT NULL
+      unit TEXT NOT NULL, bounds TEXT NOT NULL, head TEXT NOT NULL, properties TEXT NOT NULL
     ); BEGIN`);
   return {
     database,
@@ -70,7 +72,7 @@ function openBuffer() {
     ),
     merge: database.prepare('UPDATE features SET file = ?, parts = ? WHERE number = ?'),
     insert: database.prepare(
-      'INSERT INTO features (identity, file, parts, bounds, head, properties) VALUES (?, ?, ?, ?, ?, ?)',
+      'INSERT INTO features (identity, file, parts, unit, bounds, head, properties) VALUES (?, ?, ?, ?, ?, ?, ?)',
     ),
   };
 }

@@ -19,8 +19,20 @@ export interface DatasetPart {
   readonly rows: number;
   /** For the whole US: the number of records in each state. */
   readonly stateRows: Readonly<Record<string, number>>;
+  readonly units: StoredUnits;
+  /** `whole`: what has no record in its state has none at its publisher. `units`: only the units in it are loaded. */
+  readonly extent: 'whole' | 'units';
   /** Milliseconds since the epoch. */
   readonly loadedAt: number;
+}
+
+/** What is stored of each unit of a part (published-units.ts). Empty for a part that an earlier version loaded. */
+type StoredUnits = Readonly<Record<string, StoredUnit>>;
+
+export interface StoredUnit {
+  readonly rows: number;
+  /** Left out if it is the part's. */
+  readonly vintage?: string;
 }
 
 /** The day of the newest row, in a vintage. */
@@ -39,13 +51,11 @@ export interface AskedPart extends DatasetPart {
   readonly level: Level;
 }
 
-type PartRow = Omit<AskedPart, 'files' | 'stateRows'> & {
-  readonly files: string;
-  readonly stateRows: string;
-};
+type PartRow = Omit<AskedPart, 'files' | 'stateRows' | 'units'> &
+  Readonly<Record<'files' | 'stateRows' | 'units', string>>;
 
 const SELECT = `SELECT dataset, level, state, asked_of AS askedOf, reach, source, files, vintage, licence, rows,
-  state_rows AS stateRows, loaded_at AS loadedAt FROM parts`;
+  state_rows AS stateRows, loaded_at AS loadedAt, units, extent FROM parts`;
 
 /** All parts, by `keyOfParts`. */
 export function allParts(database: DataDatabase): ReadonlyMap<string, readonly AskedPart[]> {
@@ -91,10 +101,14 @@ export function writeParts(
 ): void {
   database.prepare('DELETE FROM parts WHERE dataset = ? AND level = ?').run(dataset, level);
   const insert = database.prepare(
-    `INSERT INTO parts VALUES (@dataset, @level, @state, @askedOf, @reach, @source, @files, @vintage, @licence, @rows, @stateRows, @loadedAt)`,
+    `INSERT INTO parts VALUES (@dataset, @level, @state, @askedOf, @reach, @source, @files, @vintage, @licence, @rows, @stateRows, @loadedAt, @units, @extent)`,
   );
   for (const part of parts) {
-    const lists = { files: JSON.stringify(part.files), stateRows: JSON.stringify(part.stateRows) };
+    const lists = {
+      files: JSON.stringify(part.files),
+      stateRows: JSON.stringify(part.stateRows),
+      units: JSON.stringify(part.units),
+    };
     insert.run({ ...part, dataset, level, ...lists });
   }
 }
@@ -118,6 +132,11 @@ export function readRemovals(database: DataDatabase): ReadonlyMap<DatasetName, n
   return new Map(rows);
 }
 
-function parsePart({ files, stateRows, ...row }: PartRow): AskedPart {
-  return { ...row, files: JSON.parse(files), stateRows: JSON.parse(stateRows) };
+function parsePart({ files, stateRows, units, ...row }: PartRow): AskedPart {
+  return {
+    ...row,
+    files: JSON.parse(files),
+    stateRows: JSON.parse(stateRows),
+    units: JSON.parse(units),
+  };
 }

@@ -7,6 +7,7 @@ import { FeatureBuffer } from './feature-buffer.ts';
 import { isLayer, type Layer, layerTables, membersOf, tableOf } from './layers.ts';
 import { type DatasetPart, WHOLE_US } from './parts.ts';
 import { createPropertyTypes } from './property-types.ts';
+import { unitsOf } from './published-units.ts';
 import {
   type AreaRecord,
   COUNTY_TABLES,
@@ -45,8 +46,12 @@ export interface RecordOrigin {
   readonly identity?: Buffer;
 }
 
-/** The rows of a record, with its parts if they come at the end. */
-type RowsOfRecord = readonly [level: number, rows: readonly LoadRow[], parts?: string];
+/** The rows of a record, with its parts and its unit if they come at the end. */
+type RowsOfRecord = readonly [
+  level: number,
+  rows: readonly LoadRow[],
+  atEnd?: { readonly parts: string; readonly unit: string },
+];
 
 const LEVELS = ['tract', 'county'] as const;
 
@@ -220,6 +225,7 @@ function layerRows(database: DataDatabase, layer: Layer): RecordRows {
       const isNew = buffer.add(file, {
         identity: identity ?? hashIdentity(record as SiteRecord),
         parts,
+        unit: unitsOf(layer)?.of(record) ?? '',
         bounds: JSON.stringify([minLng, maxLng, minLat, maxLat, ...point]),
         // The properties come last: each answer adds its distance there (layers.ts).
         head: `{"type":"Feature",${named}"geometry":${JSON.stringify(geometry)},"properties":`,
@@ -229,7 +235,7 @@ function layerRows(database: DataDatabase, layer: Layer): RecordRows {
     },
     *rowsAtEnd(partsOf) {
       let id = 0;
-      for (const { identity, parts, bounds, head, properties } of buffer.features()) {
+      for (const { identity, parts, unit, bounds, head, properties } of buffer.features()) {
         const typed = JSON.stringify(types.typed(JSON.parse(properties)));
         const own = partsOf(parts);
         id += 1;
@@ -237,7 +243,7 @@ function layerRows(database: DataDatabase, layer: Layer): RecordRows {
           0,
           [id, ...(JSON.parse(bounds) as readonly unknown[]), `${head}${typed}}`],
         ];
-        yield [0, [row, [1, [id, identity, own]]], own];
+        yield [0, [row, [1, [id, identity, own]]], { parts: own, unit }];
       }
     },
   };
@@ -275,23 +281,35 @@ function plainValue(value: unknown): unknown {
 }
 
 export interface KeptRecords {
-  /** Whether the records in a state stay, for records with one state each; '' is the sea. */
-  readonly inState: (state: string) => boolean;
-  /** The parts of a record that stay; `states` returns the states in which it lies. */
+  /** Whether the records of a unit in a state stay, for records with one state each; '' is the sea. */
+  readonly inUnit: (state: string, unit: string) => boolean;
+  /** The parts of a record that stay; `states` returns the states in which it lies, `unit` its unit. */
   readonly partsOf: (
     parts: readonly string[],
     states: () => readonly string[],
+    unit: () => string,
   ) => readonly string[];
 }
 
-/** Keeps the parts that are not loaded again, and of the whole US the records in other states. */
-export function keptBesides(loaded: ReadonlySet<string>): KeptRecords {
+/** Keeps the parts that are not loaded again, and of the whole US the records in other states.
+ * @param units if only these units of the parts are loaded again: their other units stay, too */
+export function keptBesides(
+  loaded: ReadonlySet<string>,
+  units: ReadonlySet<string> | null,
+): KeptRecords {
+  const isWhole = loaded.has(WHOLE_US);
   const isReplaced = (states: readonly string[]) =>
     states.length > 0 && states.every((state) => loaded.has(state));
+  const isOther = (unit: string) => units !== null && !units.has(unit);
   return {
-    inState: (state) => !loaded.has(state),
-    partsOf: (parts, states) =>
-      parts.filter((part) => !loaded.has(part) && !(part === WHOLE_US && isReplaced(states()))),
+    inUnit: (state, unit) => (!isWhole && !loaded.has(state)) || isOther(unit),
+    partsOf(parts, states, unit) {
+      if (isOther(unit())) return isWhole ? [WHOLE_US] : parts;
+      if (isWhole) return [];
+      return parts.filter(
+        (part) => !loaded.has(part) && !(part === WHOLE_US && isReplaced(states())),
+      );
+    },
   };
 }
 
@@ -302,17 +320,9 @@ export function keptWithout(
 ): KeptRecords {
   const states = new Set(parts.map(({ state }) => state));
   return {
-    inState: (state) => !removed.has(states.has(state) ? state : WHOLE_US),
+    inUnit: (state) => !removed.has(states.has(state) ? state : WHOLE_US),
     partsOf: (own) => own.filter((part) => !removed.has(part)),
   };
-}
-
-/** The state codes, two digits, with which the geoids of a table begin. */
-export function statesOfGeoids(database: DataDatabase, table: string): string[] {
-  return database
-    .prepare<[], string>(`SELECT DISTINCT substr(geoid, 1, 2) FROM ${table} ORDER BY 1`)
-    .pluck()
-    .all();
 }
 
 /** A stored record, with its parts if it may be in several. */

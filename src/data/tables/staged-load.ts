@@ -85,19 +85,14 @@ export class StagedLoad implements Disposable {
     if (this.#batch.length === BATCH_RECORDS || this.#bytes >= BATCH_BYTES) this.#flush();
   }
 
-  /** Copies the stored rows of a level whose geoids begin with a state's two digits. Returns the number of records. */
-  keepGeoids(level: number, code: string): number {
+  /** Copies the stored rows of a level whose geoids are between two. */
+  keepGeoids(level: number, first: string, last: string): void {
     this.#flush();
-    return this.#database
+    this.#database
       .transaction(() => {
         this.#assertOwned();
-        const changes = this.#levels[level]!.tables.map(
-          ({ name, ofGeoids }) =>
-            this.#database
-              .prepare(`INSERT INTO ${nextOf(name)} ${ofGeoids}`)
-              .run(code, `${code}999999999`).changes,
-        );
-        return changes[0]!;
+        for (const { name, ofGeoids } of this.#levels[level]!.tables)
+          this.#database.prepare(`INSERT INTO ${nextOf(name)} ${ofGeoids}`).run(first, last);
       })
       .immediate();
   }

@@ -4,6 +4,7 @@ import { type Box, boxOfLocation } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { createBoxSearch, OutlineIndex } from '../../geo/outline-index.ts';
 import { type DataDatabase, type DataVersion, oncePerVersion } from '../tables/data-database.ts';
+import { type DatasetPart, storedParts, WHOLE_US } from '../tables/parts.ts';
 import { stateOf } from '../tables/states.ts';
 import {
   BOUNDARY_METERS,
@@ -42,7 +43,7 @@ export function createZoneFinder(
     return loaded;
   });
   return (location, state) =>
-    current().covers(location, state) ? current().find(location) : 'not_loaded';
+    current().covers(location, state) ? current().find(location, state) : 'not_loaded';
 }
 
 interface NamedKind extends RankedKind, ZoneName {}
@@ -53,6 +54,8 @@ function loadZones(database: DataDatabase, dataset: ZoneDataset, highest: number
   const zones = readPolygons(database, dataset, 'zone');
   const panels = readPolygons(database, dataset, 'panel');
   const tilesByState = readTiles(database, dataset);
+  const extents = readExtents(database, dataset);
+  const isOfUnits = (state: string) => (extents.get(state) ?? extents.get(WHOLE_US)) === 'units';
   /** By the number of a name. */
   const kinds = zones.names.map(([code, detail]) => {
     const name = { code, subtype: detail };
@@ -71,9 +74,11 @@ function loadZones(database: DataDatabase, dataset: ZoneDataset, highest: number
     return tiles === undefined || tiles(boxOfLocation(location)).length > 0;
   }
 
-  function find(location: Location): ZoneValue | null {
+  function find(location: Location, state: string): ZoneValue | 'not_loaded' | null {
     const { outlines } = zones;
     const holders = outlines.within(location, GAP_METERS);
+    // Another study may hold it.
+    if (holders.length === 0 && isOfUnits(state)) return 'not_loaded';
     const best = mostHazardous(holders);
     if (best === null) return null;
     const { kind, code, subtype } = best;
@@ -152,6 +157,15 @@ function loadZones(database: DataDatabase, dataset: ZoneDataset, highest: number
   }
 
   return { highest, covers, find };
+}
+
+/** The extent of each part, by its state. */
+function readExtents(
+  database: DataDatabase,
+  dataset: ZoneDataset,
+): ReadonlyMap<string, DatasetPart['extent']> {
+  const { parts } = storedParts(database, dataset, '');
+  return new Map(parts.map(({ state, extent }) => [state, extent]));
 }
 
 function readTiles(

@@ -44,6 +44,7 @@ test('a running service answers from the old data until a load is complete', asy
     reach: 0,
     files: [],
     stateRows: {},
+    extent: 'whole' as const,
     loadedAt: NOON,
   };
   load.publish([part], false, NOON);

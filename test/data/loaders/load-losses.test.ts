@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { loadParts } from '../../../src/data/loaders/load-files.ts';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
-import { StillClock } from '../../service/small-data.ts';
+import { openDatabase, StillClock } from '../../service/small-data.ts';
 import { fileOf, geojson, loading, rejects, towers } from './loading.ts';
 
 const refused = (problem: string, context: object) => ({
@@ -132,29 +132,43 @@ test('older years do not take the place of newer ones in silence, of the whole U
   }
 });
 
-test('a file of some states does not replace those of others in silence, and lists six or seven, or six and the rest', async (t) => {
-  const { load } = loading(t);
-  const replacing = (...states: string[]) =>
-    load('cell-towers', towers(t, Object.fromEntries(states.map((state) => [state, 3]))));
-  await replacing('MD', 'NC', 'GA');
-  await assert.rejects(replacing('VA', 'MD'), {
-    ...refused('the file covers MD, VA, and the rows of GA, NC would be lost', {
-      covered: ['MD', 'VA'],
-    }),
-    hint: 'Add --states MD,VA to keep the other states, or --replace to drop them.',
-  });
-  await replacing('MD', 'NC', 'GA', 'TX');
+test('a file of some states that is loaded by hand adds to the others', async (t) => {
+  const { database, load } = loading(t);
+  const loadAll = (counts: Readonly<Record<string, number>>, options = {}) =>
+    load('cell-towers', towers(t, counts), options);
+  const parts = () =>
+    describeData(database).datasets[0]!.parts.map(({ state, rows }) => `${state} ${rows}`);
+  await loadAll({ MD: 3, NC: 3, GA: 3 });
+  const { notes } = await loadAll({ VA: 2, MD: 4 });
+  assert.ok(notes.includes('Unchanged, in other states: 6 records.'), notes.join());
+  assert.deepEqual(parts(), ['GA 3', 'MD 4', 'NC 3', 'VA 2']);
+  await loadAll({ VA: 1 }, { replace: true });
+  assert.deepEqual(parts(), ['VA 1']);
+  // A state without a part of its own stays in that of the whole US.
+  await loadAll({ MD: 3 }, { states: 'US', replace: true });
+  await loadAll({ MD: 4 });
+  assert.deepEqual(parts(), ['US 4']);
+});
+
+test('a download that lacks states of the one before is refused, and lists six or seven, or six and the rest', async (t) => {
+  const database = openDatabase(t);
+  const downloading = (...states: string[]) => {
+    const files = [towers(t, Object.fromEntries(states.map((state) => [state, 3])))];
+    const effects = { clock: new StillClock(), onRecords: () => {} };
+    const parts = [{ of: null, files, options: {} }];
+    return loadParts(database, 'cell-towers', parts, { askedOf: 'cell-towers' }, effects);
+  };
+  await downloading('MD', 'NC', 'GA', 'TX');
   const states = ['VA', 'NC', 'MD', 'GA', 'FL', 'AL', 'SC', 'WV'];
   for (const [count, listed] of [
     [6, 'AL, FL, GA, MD, NC, VA'],
     [7, 'AL, FL, GA, MD, NC, SC, VA'],
     [8, 'AL, FL, GA, MD, NC, SC and 2 more'],
   ] as const) {
-    const message = `Cannot replace dataset "sites:cellTower": the file covers ${listed}, and the rows of TX would be lost`;
-    await assert.rejects(replacing(...states.slice(0, count)), { message });
+    const problem = `the file covers ${listed}, and the rows of TX would be lost`;
+    const covered = states.slice(0, count).sort();
+    await assert.rejects(downloading(...covered), refused(problem, { covered }));
   }
-  await load('cell-towers', towers(t, { MD: 3, NC: 3, GA: 3, TX: 3 }), { states: 'US' });
-  await assert.rejects(replacing('VA'), { message: /the rows of all other states would be lost$/ });
 });
 
 const outline = (at: number) => ({

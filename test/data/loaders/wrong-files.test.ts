@@ -359,7 +359,7 @@ test('--states adds to the states that are there, and replaces the rows of its o
   assert.deepEqual([wells(), described().states], [{ 39: 70, 40.5: 6 }, undefined]);
 });
 
-test('boundaries and ratings of a second state do not replace those of the first in silence', async (t) => {
+test('boundaries and ratings of a second state add to those of the first', async (t) => {
   const { database, load } = loading(t);
   const tracts = (...codes: string[]) => {
     const features = codes.map((GEOID) => ({
@@ -374,11 +374,7 @@ test('boundaries and ratings of a second state do not replace those of the first
     database.prepare("SELECT outline FROM areas_tract WHERE geoid = '11001000100'").pluck().get();
   await load('areas', tracts('11001000100', '11001000200'));
   const before = outline();
-  await assert.rejects(
-    load('areas', tracts('44001000100')),
-    /file covers RI, and the rows of DC would be lost/,
-  );
-  const merged = await load('areas', tracts('44001000100'), { states: ['RI'] });
+  const merged = await load('areas', tracts('44001000100'));
   assert.deepEqual([merged.records, codes()], [1, ['11001000100', '11001000200', '44001000100']]);
   assert.deepEqual(outline(), before);
   await load('areas', tracts('44001000300'), { states: ['RI'] });
