@@ -1,3 +1,34 @@
+import {
+  type NameFault,
+  unreplacedVariable,
+  variableFault,
+  withoutQuotes,
+} from '../base/path-names.ts';
+
+/** Longer ones are mistakes, and some servers refuse them. */
+const MAX_ADDRESS = 2_000;
+
+/** Reads the address of a service. It is stored and shown: it must not contain a secret, and no fault shows a part of it
+ * that may be one. */
+export function readServiceAddress(text: string): string | NameFault {
+  const plain = withoutQuotes(text);
+  if (/^https?:/i.test(plain) && /[@?#]/.test(plain))
+    return {
+      fault:
+        'must be an address without user, password, query and fragment; keys belong in api_keys',
+    };
+  const variable = /[@?#]/.test(plain) ? null : unreplacedVariable(plain);
+  if (variable !== null) return { fault: variableFault(variable) };
+  if (!/^https?:\/\/[^/\\]/i.test(plain))
+    return { fault: 'must be an address that begins with https:// or http://' };
+  if (plain.length > MAX_ADDRESS)
+    return { fault: `must be an address of at most ${MAX_ADDRESS} characters` };
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: URL would drop them without a word.
+  if (/[\u0000-\u0020\u007f]/.test(plain) || !plain.isWellFormed() || !URL.canParse(plain))
+    return { fault: 'must be an address that can be read, such as https://api.example.com/v1' };
+  return plain;
+}
+
 /** Characters that mean the same plain and percent-encoded (RFC 3986, 2.3 and 6.2.2.2). */
 const UNRESERVED = /[A-Za-z0-9\-._~]/;
 

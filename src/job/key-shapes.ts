@@ -8,8 +8,8 @@ const KEY_SHAPE = `(?=${OF_TOKEN}*[a-z])(?=${OF_TOKEN}*[A-Z])(?=${OF_TOKEN}*[0-9
 const KEY = new RegExp(`^(?:${KEY_SHAPE})$`);
 const KEY_WITHIN = new RegExp(`(?<!${OF_TOKEN})(?:${KEY_SHAPE})`);
 
-/** An address with a user, password, query or fragment. */
-const LOADED_ADDRESS = /https?:\/\/\S*[@?#]/i;
+/** An address with a user, password, query or fragment, a login without a scheme, or a password by its name. */
+const LOADED_ADDRESS = /[a-z][a-z0-9+.-]*:\/\/\S*[@?#]|:[^\s@/]+@|(?:password|pwd|passwd)\s*=/i;
 
 const VARIABLE = /^(?=.{1,64}$)[A-Z_][A-Z0-9]{0,15}(?:_[A-Z0-9]{0,15})*$/;
 
@@ -17,7 +17,7 @@ const VARIABLE = /^(?=.{1,64}$)[A-Z_][A-Z0-9]{0,15}(?:_[A-Z0-9]{0,15})*$/;
 const LONG_WORD = /^(?=.*\d)[\w+=~-]{20,}$/;
 
 /** Settings that name keys and secrets: people type the key itself anywhere in them. */
-const KEY_SETTINGS: readonly PropertyKey[] = ['service', 'on_finish'];
+const KEY_SETTINGS: readonly PropertyKey[] = ['service', 'on_finish', 'store'];
 
 /** Names of settings in which people write a key instead of its file. */
 const KEY_NAME = /key|token|secret|password|credential/i;

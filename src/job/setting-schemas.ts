@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import { PerilbookError } from '../base/errors.ts';
 import { didYouMean } from '../base/nearest-name.ts';
+import { type NameFault, readInputPath, readPath } from '../base/path-names.ts';
 import { shellWord } from '../base/shell-words.ts';
+import { readServiceAddress } from '../contract/service-address.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
 import { PLACE_ORDERS } from '../geo/place-in-value.ts';
 import { encodingNamed } from '../rows/text-encoding.ts';
+import { readDatabaseName } from '../sql/database-name.ts';
 import { looksLikeKey } from './key-shapes.ts';
 import { DURATION, durationMs, listOf } from './setting-texts.ts';
 import { TOPIC_NAMES } from './topic-choice.ts';
@@ -44,6 +47,21 @@ const text = z
   .min(1)
   .refine((value) => !value.includes('\0'), { error: 'must not have a NUL character' });
 
+/** A text that a function reads as a name: its value is what the function gives, its issue the fault. */
+const named = (read: (value: string) => string | NameFault) =>
+  z
+    .string()
+    .min(1)
+    .transform((value, context) => {
+      const name = read(value);
+      if (typeof name === 'string') return name;
+      // Without the value, which may hold a password.
+      context.issues.push({ code: 'custom', input: '', message: name.fault });
+      return z.NEVER;
+    });
+
+const inputPath = named(readInputPath);
+
 const topic = z
   .string()
   .refine((name) => TOPIC_NAMES.includes(name), { error: ({ input }) => noTopic(String(input)) })
@@ -67,7 +85,7 @@ const credits = z.int().nonnegative();
 const apiKey = z
   .strictObject({
     env: text.optional().describe('environment variable with the key'),
-    file: text.optional().describe('file with the key on its first line'),
+    file: inputPath.optional().describe('file with the key on its first line'),
     scopes: z
       .array(scope)
       .optional()
@@ -78,12 +96,6 @@ const apiKey = z
       'name either the environment variable (env) or the file (file) with the key; never put the key itself into a job file',
   })
   .meta({ oneOf: [{ required: ['env'] }, { required: ['file'] }] });
-
-/** The address is stored and shown: it must not contain a secret. */
-function isBareAddress(address: string): boolean {
-  const url = URL.parse(address);
-  return url === null || url.username + url.password + url.search + url.hash === '';
-}
 
 /** A column by its name or, as a number or a text, by its place from 1. */
 const column = z.union([text, z.int().min(1).transform(String)]);
@@ -152,15 +164,7 @@ export const SCHEMAS = {
   service: z.union([
     z.enum(['local', 'sample']),
     z.strictObject({
-      base_url: z
-        .url({
-          protocol: /^https?$/,
-          error: 'must be an address that begins with https:// or http://',
-        })
-        .refine(isBareAddress, {
-          error:
-            'must be an address without user, password, query and fragment; keys belong in api_keys',
-        })
+      base_url: named(readServiceAddress)
         .describe('address of the service')
         .meta({ pattern: '^https?://' }),
       api_keys: z
@@ -219,7 +223,9 @@ export const SCHEMAS = {
     most === undefined ? z.int().min(least) : z.int().min(least).max(most),
   positive: z.number().positive(),
   oneOf: <const T extends readonly string[]>(...words: T) => z.enum(words),
-  texts: z.union([text, z.array(text).min(1)]),
+  outputPath: named(readPath),
+  database: named(readDatabaseName),
+  inputPaths: z.union([inputPath, z.array(inputPath).min(1)]),
   sheet: z.union([text, z.int().min(1)]),
   // With commas as the option has them: `topics: hail,park`.
   topics: z.union([

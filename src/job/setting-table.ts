@@ -41,7 +41,7 @@ const GROUPS = {
   Input: {
     input: {
       help: 'CSV, Excel (.xlsx), Parquet, NDJSON, a JSON array or GeoJSON, by a path relative to this file; for part files a folder, a pattern (parts/*.csv) or a list',
-      schema: ({ texts }) => texts,
+      schema: ({ inputPaths }) => inputPaths,
     },
     sheet: {
       help: 'sheet of an Excel workbook, by name or number (default: the first)',
@@ -238,8 +238,8 @@ const GROUPS = {
   Output: {
     output: {
       help: 'file to write, in the format of its extension; for part files a folder; - for stdout (default: beside the input, with .hazards in its name)',
-      schema: ({ text }) => text,
-      flags: { output: { alias: 'o', isFrequent: true } },
+      schema: ({ outputPath }) => outputPath,
+      flags: { output: { alias: 'o', isFrequent: true, isHidden: true } },
     },
     prefix: {
       help: 'prefix for the names of the new columns',
@@ -278,8 +278,8 @@ const GROUPS = {
   Store: {
     store: {
       help: 'file with answers, ledger and runs, or postgres://user@host/database',
-      schema: ({ text }) => text,
-      flags: { store: { env: 'PERILBOOK_STORE' } },
+      schema: ({ database }) => database,
+      flags: { store: { env: 'PERILBOOK_STORE', isHidden: true } },
     },
     name: {
       help: 'name of the job, as status shows it (default: the name of the job file, else of the input)',

@@ -6,8 +6,7 @@ import { type AreaLevel, TIME_TO_LIVE, TOPICS, type TopicSlug } from '../contrac
 import type { PlaceOrder } from '../geo/place-in-value.ts';
 import type { OpenOptions } from '../rows/port.ts';
 import { encodingNamed } from '../rows/text-encoding.ts';
-import { completeAddress, isPostgresAddress, refusePassword } from '../sql/postgres-address.ts';
-import { STORE_DATABASE } from '../store/store-address.ts';
+import { completeAddress, isPostgresAddress } from '../sql/postgres-address.ts';
 import {
   type JobAccount,
   makeAccount,
@@ -184,7 +183,7 @@ function plainSettings(settings: JobFile): PlainSettings {
   return Object.fromEntries(plain) as unknown as PlainSettings;
 }
 
-/** @throws STORE_UNUSABLE for the address of a database that contains a password */
+/** The store as its schema has read it, by its whole path. */
 function resolveStore(
   store: string | undefined,
   { workingFolder, dataFolder, env = {} }: JobFolders,
@@ -194,7 +193,6 @@ function resolveStore(
     return resolve(workingFolder, join(dataFolder, 'store.db'));
   }
   if (!isPostgresAddress(store)) return resolve(workingFolder, store);
-  refusePassword(store, STORE_DATABASE);
   return completeAddress(store, env);
 }
 

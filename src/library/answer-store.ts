@@ -7,7 +7,7 @@ import { processOwner } from '../base/running-processes.ts';
 import { type JobFolders, makeJob } from '../job/settings.ts';
 import { openStoreAt } from '../run/frame/open-store-at.ts';
 import type { Store } from '../store/port.ts';
-import { isText, requireType } from './checked-settings.ts';
+import { checkedSettings, isText, requireType } from './checked-settings.ts';
 
 /** An open store of answers, ledger and runs. Hold it with `await using`, or dispose of it when the last function that uses it is done. */
 export interface AnswerStore extends AsyncDisposable {
@@ -39,7 +39,10 @@ export async function openStore(address?: string): Promise<AnswerStore> {
     isText,
     'Pass a file or the address of a database, or leave it out.',
   );
-  const { store: resolved } = makeJob([{ input: '-', store: address }], defaultFolders());
+  const { store: resolved } = makeJob(
+    [{ input: '-', ...checkedSettings({ store: address }) }],
+    defaultFolders(),
+  );
   const store = await openStoreAt(resolved, systemClock, processOwner());
   const handle: AnswerStore = {
     address: resolved,

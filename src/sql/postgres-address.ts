@@ -36,6 +36,8 @@ const PARAMETERS = [
   ...[
     'host',
     'port',
+    'user',
+    'dbname',
     'schema',
     'password_file',
     'sslmode',
@@ -70,18 +72,36 @@ export function shownAddress(text: string): string {
   return isPostgresAddress(text) ? text.replace(/[?#].*$/s, '') : text;
 }
 
-/** @throws the error `unusable` for an address with a password: job files, shell histories and logs would show it */
-export function refusePassword(text: string, { name, unusable }: DatabaseUse): void {
-  if (!isPostgresAddress(text)) return;
-  const authority = /^[^:]+:\/\/([^/?#]*)/.exec(text)?.[1] ?? '';
-  const login = authority.slice(0, Math.max(0, authority.lastIndexOf('@')));
-  const parameters = new URLSearchParams(/\?([^#]*)/.exec(text)?.[1]);
-  const hasPassword = [...parameters.keys()].some((name) => /^password$/i.test(name));
+export const PASSWORD_HINT =
+  'Remove it, and give it in PGPASSWORD, in ~/.pgpass, or in a file: ?password_file=FILE.';
+
+/** Parameters in which other programs write a password. */
+const PASSWORD_PARAMETER = /^(?!password_?file$|passfile$).*(?:pass|pwd|secret|token)/i;
+
+/** Whether an address may contain a password, also one that is not encoded as it should be: with `/`, `?` or `@` in it. */
+export function hasPassword(address: string): boolean {
+  const rest = address.replace(/^[^:]+:\/\//, '');
+  // After the first parameter that is read here, values may hold any character.
+  const known = rest.search(new RegExp(`[?&](?:${PARAMETERS.join('|')})=`));
+  const login = rest.slice(
+    0,
+    Math.max(0, rest.slice(0, known < 0 ? undefined : known).lastIndexOf('@')),
+  );
+  const parameters = new URLSearchParams(/\?([^#]*)/.exec(address)?.[1]);
   // The driver decodes the user: `me%3Aword` is a password too.
-  if (!/:|%3a/i.test(login) && !hasPassword) return;
-  const hint =
-    'Remove it, and give it in PGPASSWORD, in ~/.pgpass, or in a file: ?password_file=FILE.';
-  throw new PerilbookError(unusable, `The address of the ${name} contains a password`, hint);
+  return (
+    /:|%3a/i.test(login) || [...parameters.keys()].some((name) => PASSWORD_PARAMETER.test(name))
+  );
+}
+
+/** @throws the error `unusable` for an address with a password: job files, shell histories and logs would show it */
+function refusePassword(text: string, { name, unusable }: DatabaseUse): void {
+  if (!hasPassword(text)) return;
+  throw new PerilbookError(
+    unusable,
+    `The address of the ${name} contains a password`,
+    PASSWORD_HINT,
+  );
 }
 
 /** Adds to an address what it does not say and the variables do, and puts the home folder in place of `~/`.
@@ -124,16 +144,25 @@ export function locatePostgres(text: string, use: DatabaseUse): PostgresLocation
   const url =
     URL.parse(text) ??
     refuse('The address cannot be read', 'Write it as postgres://user@host:port/database.');
+  const decoded = (part: string): string => {
+    try {
+      return decodeURIComponent(part);
+    } catch {
+      return refuse('The percent-encoding cannot be read', 'Write % itself as %25.');
+    }
+  };
   const parameters = url.searchParams;
   const unknown = [...parameters.keys()].find((name) => !PARAMETERS.includes(name));
   if (unknown !== undefined)
-    refuse(`Unknown parameter "${unknown}"`, `Use ${PARAMETERS.join(', ')}.`);
+    refuse(
+      `Unknown parameter${/^[a-z_]+$/i.test(unknown) ? ` "${unknown}"` : ''}`,
+      `Use ${PARAMETERS.join(', ')}.`,
+    );
   const schema = parameters.get('schema') ?? use.defaultSchema;
   if (!SCHEMA_NAME.test(schema))
     refuse(`"${schema}" is no name of a schema`, 'Use small letters, digits and _.');
   const named = parameters.get('host');
-  const host =
-    named ?? (decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1') || 'localhost');
+  const host = named ?? (decoded(url.hostname).replace(/^\[(.*)\]$/, '$1') || 'localhost');
   if (host.includes(','))
     refuse('More than one host', 'Name one host, or an address that leads to the current server.');
   const isSocket = host.startsWith('/');
@@ -158,6 +187,8 @@ export function locatePostgres(text: string, use: DatabaseUse): PostgresLocation
   }
   if (!['disable', 'prefer'].includes(binding))
     refuse(`Unknown channel_binding "${binding}"`, 'Use prefer or disable.');
+  const user = decoded(url.username) || parameters.get('user');
+  const database = decoded(url.pathname.slice(1)) || parameters.get('dbname');
   const passwordFile = parameters.get('password_file');
   const readNamed = (file: string, parameter: string): string => {
     try {
@@ -206,8 +237,8 @@ export function locatePostgres(text: string, use: DatabaseUse): PostgresLocation
     connection: {
       host,
       port,
-      ...(url.username ? { user: decodeURIComponent(url.username) } : {}),
-      ...(url.pathname.length > 1 ? { database: decodeURIComponent(url.pathname.slice(1)) } : {}),
+      ...(user === null ? {} : { user }),
+      ...(database === null ? {} : { database }),
       // Read at each connection, so that a new password needs no restart. Without this file, pg reads PGPASSWORD and ~/.pgpass.
       ...(passwordFile === null ? {} : { password: () => readPassword(passwordFile) }),
       ...{ enableChannelBinding: binding === 'prefer' },

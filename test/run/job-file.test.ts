@@ -212,10 +212,10 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
     '1:21',
     /https:\/\/ or http:\/\//,
   ],
-  ['a NUL in an input', 'input: "a\\0.csv"\n', '1:8', /NUL character/],
-  ['a NUL in an output', 'output: "a\\0.csv"\n', '1:9', /NUL character/],
-  ['a NUL in a program', 'on_finish: ["a\\0"]\n', '1:13', /NUL character/],
-  ['a NUL in a store', 'store: "a\\0"\n', '1:8', /NUL character/],
+  ['a NUL in an input', 'input: "a\\0.csv"\n', '1:8', /NUL|control character/],
+  ['a NUL in an output', 'output: "a\\0.csv"\n', '1:9', /NUL|control character/],
+  ['a NUL in a program', 'on_finish: ["a\\0"]\n', '1:13', /NUL|control character/],
+  ['a NUL in a store', 'store: "a\\0"\n', '1:8', /NUL|control character/],
   [
     'a service that is neither',
     'service: sampel\n',
@@ -255,8 +255,9 @@ for (const [what, text, at, says] of wrong) {
     );
     if (at !== '') assert.equal(at.includes(':') ? `${line}:${column}` : line, at);
     const shown = text.split('\n')[Number(line) - 1]!.trim();
-    // A key may stand anywhere in `service` and `on_finish`, so none of their lines is shown.
-    if (/^(?:service|on_finish):/.test(text)) return assert.ok(!message.includes('\n'), message);
+    // A key may stand anywhere in `service` and `on_finish`, a password in `store`, so none of their lines is shown.
+    if (/^(?:service|on_finish|store):/.test(text))
+      return assert.ok(!message.includes('\n'), message);
     assert.ok(shown === '' || message.includes(`\n    ${shown}\n    `), message);
     assert.ok(shown === '' || /\n {4} *\^$/.test(message), message);
   });

@@ -24,7 +24,7 @@ import {
   type SourceFlags,
 } from '../frame/data-settings.ts';
 import { fittingTable, listed, table } from '../messages/format.ts';
-import type { RunCommand } from '../options/command.ts';
+import { pathGiven, type RunCommand } from '../options/command.ts';
 import type { Flags } from '../options/command-table.ts';
 import { checkSourcesAction, removeAction } from './data-check.ts';
 import { getAction, updateAction } from './data-get.ts';
@@ -45,7 +45,8 @@ function onData<
 }
 
 function findDataFile(context: CliContext, { db }: { readonly db?: string | undefined }): string {
-  return resolve(context.workingFolder, db ?? `${dataFolder(context)}/data.db`);
+  const named = db === undefined ? `${dataFolder(context)}/data.db` : pathGiven('--db', db);
+  return resolve(context.workingFolder, named);
 }
 
 /** The commands of `perilbook data`: the agencies' data on this machine. */

@@ -20,11 +20,12 @@ import type { AccountChange, ServiceAccount } from '../../service/accounts/servi
 import type { ServiceAccounts } from '../../service/accounts/service-accounts.ts';
 import type { KeyInfo, NewKey } from '../../service/accounts/service-keys.ts';
 import { startService } from '../../service/http/start-service.ts';
+import { readDatabaseName } from '../../sql/database-name.ts';
 import { completeAddress, isPostgresAddress, shownAddress } from '../../sql/postgres-address.ts';
 import { type CliContext, dataFolder, printData, printResult, say } from '../frame/context.ts';
 import { refuseMissing } from '../frame/data-settings.ts';
 import { table } from '../messages/format.ts';
-import { durationOption, type RunCommand, usageError } from '../options/command.ts';
+import { durationOption, pathGiven, type RunCommand, usageError } from '../options/command.ts';
 import type { CommandName, Flags } from '../options/command-table.ts';
 import { checkCommand } from './service-check.ts';
 
@@ -191,12 +192,16 @@ type ServiceFiles = ReturnType<typeof resolveServiceFiles>;
 
 /** @returns for the accounts a file, or the address of a database */
 function resolveServiceFiles(context: CliContext, { db, accounts }: FileFlags) {
-  const pathOf = (file: string | undefined, otherwise: string) =>
-    resolve(context.workingFolder, file ?? otherwise);
-  const data = pathOf(db, `${dataFolder(context)}/data.db`);
-  if (accounts !== undefined && isPostgresAddress(accounts))
-    return { data, accounts: completeAddress(accounts, context.env) };
-  const path = pathOf(accounts, accountsFileFor(data));
+  const inFolder = (file: string) => resolve(context.workingFolder, file);
+  const data = inFolder(
+    db === undefined ? `${dataFolder(context)}/data.db` : pathGiven('--db', db),
+  );
+  const named =
+    accounts === undefined
+      ? accountsFileFor(data)
+      : pathGiven('--accounts', accounts, readDatabaseName);
+  if (isPostgresAddress(named)) return { data, accounts: completeAddress(named, context.env) };
+  const path = inFolder(named);
   if (path === data)
     throw usageError(`--db and --accounts name one file, ${data}`, 'Name two files.');
   return { data, accounts: path };

@@ -1,11 +1,13 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
+import { readInputPath, withoutQuotes } from '../../base/path-names.ts';
+import { readServiceAddress } from '../../contract/service-address.ts';
 import type { Source } from '../../data/sources/source.ts';
 import { overriddenSources } from '../../data/sources/source-overrides.ts';
 import { SOURCES } from '../../data/sources/source-table.ts';
 import { type DataDatabase, openDataDatabase } from '../../data/tables/data-database.ts';
-import { type ExitCode, usageError } from '../options/command.ts';
+import { type ExitCode, pathGiven, usageError } from '../options/command.ts';
 import { type CliContext, dataFolder } from './context.ts';
 
 /** Sources, files and mirror of `perilbook data`. */
@@ -67,7 +69,9 @@ export function readSources(
   const given = flags.sources;
   const folder = dataFolder(context);
   const file =
-    given === undefined ? join(folder, 'sources.yaml') : resolve(context.workingFolder, given);
+    given === undefined
+      ? join(folder, 'sources.yaml')
+      : resolve(context.workingFolder, pathGiven('--sources', given, readInputPath));
   const { mirror, ...others } = overriddenSources(file, SOURCES, given === undefined);
   return {
     ...others,
@@ -79,9 +83,16 @@ export function readSources(
 function parseMirror(context: CliContext, flags: SourceFlags, usual: string | undefined) {
   const given = flags.mirror ?? usual;
   if (given === undefined) return {};
-  if (/^https?:\/\//i.test(given)) return { mirror: given };
-  const copy = resolve(context.workingFolder, given);
+  const plain = withoutQuotes(given);
+  if (/^https?:\/\//i.test(plain)) {
+    const address = readServiceAddress(plain);
+    if (typeof address === 'string') return { mirror: address };
+    throw usageError(`--mirror: ${address.fault}`, MIRROR_HINT);
+  }
+  const copy = resolve(context.workingFolder, pathGiven('--mirror', plain, readInputPath));
   if (statSync(copy, { throwIfNoEntry: false })?.isDirectory()) return { copy };
-  const hint = 'Give http://… or https://…, or a copy of the downloads folder of another machine.';
-  throw usageError(`--mirror "${given}" is neither an address nor a folder`, hint);
+  throw usageError(`--mirror "${given}" is neither an address nor a folder`, MIRROR_HINT);
 }
+
+const MIRROR_HINT =
+  'Give http://… or https://…, or a copy of the downloads folder of another machine.';

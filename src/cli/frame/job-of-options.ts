@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { readInputPath } from '../../base/path-names.ts';
 import { dataFolderOf, homeFolder, NO_FOLDER } from '../../base/platform-folders.ts';
 import { isSamePath } from '../../base/same-path.ts';
 import { commandLine, shellWord } from '../../base/shell-words.ts';
@@ -17,6 +18,7 @@ import {
   JOB_OPTIONS,
   type JobOption,
   notANumber,
+  pathGiven,
   settingOf,
   usageError,
 } from '../options/command.ts';
@@ -160,7 +162,10 @@ function settingsOfWords({ workingFolder }: CliContext, words: readonly string[]
   const [first] = words;
   const jobFile = words.find(isJobFile);
   if (first === undefined) return {};
-  if (jobFile === undefined) return { input: words.length === 1 ? first : [...words] };
+  if (jobFile === undefined) {
+    const paths = words.map((word) => pathGiven('the input', word, readInputPath));
+    return { input: paths.length === 1 ? paths[0]! : paths };
+  }
   if (words.length === 1)
     return relativeTo(dirname(jobFile), readJobFile(resolve(workingFolder, jobFile), jobFile));
   const hint = 'Name the input files in it (input:), or leave it out.';
@@ -220,12 +225,18 @@ function gather(
 function checkedPart(option: JobOption, given: Given, shown: string, help: string): JobFile {
   const part: JobFile = definedOnly({ [option.setting]: settingOf(option, given) });
   // The address has its own option, or is in the job file.
-  if (typeof part.service === 'object' && part.service.base_url === '') return part;
-  const { settings, issues } = checkSettings(part);
+  const isWithoutAddress = typeof part.service === 'object' && part.service.base_url === '';
+  const { settings, issues } = checkSettings(
+    isWithoutAddress
+      ? { service: { ...(part.service as object), base_url: 'http://localhost' } }
+      : part,
+  );
   if (issues.length > 0) {
     // A map of settings is for the job file.
     const message = issues[0]!.message.replace(', sample or a map of settings', ' or sample');
     throw usageError(`${shown}: ${message}`, help);
   }
-  return settings;
+  return isWithoutAddress && typeof settings.service === 'object'
+    ? { service: { ...settings.service, base_url: '' } }
+    : settings;
 }

@@ -13,6 +13,7 @@ import {
   recognizedOutput,
   refuseReplacement,
 } from '../../run/frame/job-outputs.ts';
+import { pathGiven } from '../options/command.ts';
 import type { CliContext } from './context.ts';
 
 /** Checks all files that a command writes before it does anything: they can be written, and no file that must stay is replaced.
@@ -32,7 +33,7 @@ export async function checkFiles(
 export function reportFile(context: CliContext, report: string | undefined): string | null {
   return report === undefined || report === '-'
     ? (report ?? null)
-    : resolve(context.workingFolder, report);
+    : resolve(context.workingFolder, pathGiven('--report', report));
 }
 
 export function reportOutput(file: string): Output {

@@ -1,5 +1,6 @@
 import type { InferredOptionType } from 'yargs';
 import { PerilbookError } from '../../base/errors.ts';
+import { type NameFault, readPath } from '../../base/path-names.ts';
 import {
   formatHelp,
   type Given,
@@ -126,6 +127,17 @@ export function durationOption(name: string, given: string | undefined): number 
         `--${name} ${given} has no unit`,
         `Write ${given}d for days; s, m and h are seconds, minutes and hours.`,
       );
+}
+
+/** A name on the command line as one function reads it. @param what `--db`, `the input` @throws USAGE, without the name: it may hold a password */
+export function pathGiven(
+  what: string,
+  text: string,
+  read: (text: string) => string | NameFault = readPath,
+): string {
+  const name = read(text);
+  if (typeof name === 'string') return name;
+  throw usageError(`${what}: ${name.fault}`, 'Correct the name.');
 }
 
 /** The error for a command line that asks for what cannot be done. */

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
+import { readInputPath, withoutQuotes } from '../../base/path-names.ts';
 import { TOPICS } from '../../contract/topics.ts';
 import type { JobFile } from '../../job/job-file.ts';
 import type { Job } from '../../job/settings.ts';
@@ -74,7 +75,10 @@ export class UiApi {
 
   /** Adds a file of this machine. @throws INPUT_UNREADABLE */
   async addPath(named: string): Promise<ChosenFile> {
-    const path = resolve(this.dependencies.workingFolder, named.trim().replace(/^"(.*)"$/, '$1'));
+    const name = readInputPath(withoutQuotes(named));
+    if (typeof name !== 'string')
+      throw new PerilbookError('INPUT_UNREADABLE', name.fault, 'Name a file of this machine.');
+    const path = resolve(this.dependencies.workingFolder, name);
     await previewFile({ name: basename(path), path });
     return this.workspace.addPath(path);
   }

@@ -9,10 +9,11 @@ import {
   stat,
   unlink,
 } from 'node:fs/promises';
-import { dirname, join, parse, resolve, win32 } from 'node:path';
+import { dirname, join, parse, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
+import { windowsNameFault } from '../../base/path-names.ts';
 import { writePipe } from '../../base/pipes.ts';
 import { isSamePath } from '../../base/same-path.ts';
 import { isPlanted, PLANTED } from '../../base/users.ts';
@@ -303,22 +304,12 @@ async function refuseHeld(output: string, target: string): Promise<void> {
   await handle?.close();
 }
 
-/** Names that Windows gives to devices, whatever their ending: what is written to them is lost. */
-const DEVICE_NAME = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:[. :]|$)/i;
-
-/** Windows has no file of such a name: what is written to `10:30.csv` is in a hidden stream of an empty file `10`. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: Windows refuses them.
-const NO_FILE_NAME = /[<>:"|?*\u0000-\u001f]/;
-
 /** Refuses an output that Windows would give to a device or hide. @throws OUTPUT_UNWRITABLE */
 export function refuseWindowsName(output: string, system = process.platform): void {
-  if (system !== 'win32') return;
-  const name = win32.basename(output);
-  if (DEVICE_NAME.test(name))
-    throw unwritable(output, 'is the name of a device on Windows', 'Choose another name.');
-  if (!NO_FILE_NAME.test(name)) return;
-  const hint = 'Choose a name without < > : " | ? * and control characters.';
-  throw unwritable(output, 'is no name of a file on Windows', hint);
+  const fault = windowsNameFault(output, system);
+  if (fault === null) return;
+  const hint = 'Choose another name, without < > : " | ? * and control characters.';
+  throw unwritable(output, fault, hint);
 }
 
 function ignoreMissing(error: unknown): undefined {
