@@ -1,4 +1,4 @@
-import { lstatSync, statSync } from 'node:fs';
+import { lstatSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { resultOrNull } from './errors.ts';
 
@@ -9,22 +9,54 @@ export function ownUser(): number {
 }
 
 /** Whether a path leads to what another user made in a folder in which all may make files, such as /tmp: a file there may have been laid to
- * get what is written to it, or to be believed. So may a link to a folder on the way; a folder itself may be shared on purpose, and what its
- * owner made in a shared folder he could put there at any time, except that in a sticky one he alone can replace his file. */
-export function isPlanted(path: string, isOnTheWay = false): boolean {
+ * get what is written to it, or to be believed. So may a link on the way; a folder on the way may be shared on purpose. */
+export function isPlanted(path: string): boolean {
+  const entry = readEntry(path);
+  return (entry !== null && isLaidByOther(entry)) || isBehindLaidLink(dirname(path));
+}
+
+/** A name in a folder: the file or link itself, and the folder. */
+interface Entry {
+  readonly file: Stats;
+  readonly folder: Stats;
+}
+
+/** Null where there is nothing, where it may not be seen, and for the root. */
+function readEntry(path: string): Entry | null {
+  const parent = dirname(path);
+  if (parent === path) return null;
+  return resultOrNull(() => ({ file: lstatSync(path), folder: statSync(parent) }));
+}
+
+const OTHERS_MAY_WRITE = 0o002;
+const STICKY = 0o1000;
+
+/** In a folder of all, a file of another user is laid, also one of the folder's owner where it is sticky: then he alone can replace it. In
+ * another one its owner can put and replace files at any time. */
+function isLaidByOther(entry: Entry): boolean {
+  return isOthersInOpenFolder(entry) && (isSticky(entry) || !isOfFolderOwner(entry));
+}
+
+/** What the folder's owner made on the way he could have put there at any time. */
+function isBehindLaidLink(path: string): boolean {
   const parent = dirname(path);
   if (parent === path) return false;
-  const [file, folder] = [
-    resultOrNull(() => lstatSync(path)),
-    resultOrNull(() => statSync(parent)),
-  ];
-  const isOfAnother =
-    file !== null &&
-    folder !== null &&
-    (folder.mode & 0o002) !== 0 &&
-    file.uid !== ownUser() &&
-    ((!isOnTheWay && (folder.mode & 0o1000) !== 0) || file.uid !== folder.uid);
-  return (isOfAnother && (!isOnTheWay || file.isSymbolicLink())) || isPlanted(parent, true);
+  const entry = readEntry(path);
+  const isLaid =
+    entry?.file.isSymbolicLink() === true && isOthersInOpenFolder(entry) && !isOfFolderOwner(entry);
+  return isLaid || isBehindLaidLink(parent);
+}
+
+function isOthersInOpenFolder({ file, folder }: Entry): boolean {
+  return (folder.mode & OTHERS_MAY_WRITE) !== 0 && file.uid !== ownUser();
+}
+
+function isSticky({ folder }: Entry): boolean {
+  return (folder.mode & STICKY) !== 0;
+}
+
+function isOfFolderOwner({ file, folder }: Entry): boolean {
+  return file.uid === folder.uid;
 }
 
 export const PLANTED =
