@@ -125,11 +125,13 @@ function changed(
     json.data.topics = { [keepsTopic]: json.data.topics[keepsTopic] };
     return { ...answer, body: JSON.stringify(json) };
   }
-  if (cost !== undefined)
-    return { ...answer, body: answer.body.replace(/"credit_cost":\d+/, `"credit_cost":${cost}`) };
   const nested = `"details":${'['.repeat(nest)}${']'.repeat(nest)}`;
   const [from, to] = nest > 0 ? ['"details":null', nested] : (replace ?? ['', '']);
-  return { ...answer, body: answer.body.replace(from, to) };
+  const priced =
+    cost === undefined
+      ? answer.body
+      : answer.body.replace(/"credit_cost":\d+/, `"credit_cost":${cost}`);
+  return { ...answer, body: priced.replace(from, to) };
 }
 
 function sendRaw(response: ServerResponse, head: string, { body }: Passed): void {

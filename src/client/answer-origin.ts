@@ -65,17 +65,16 @@ export class AnswerOrigin {
   }
 }
 
-function elsewhere(
-  { charged, discrepancy, requestId, rate, resolved }: Extract<Verdict, { kind: 'answered' }>,
-  asked: Location,
-): Malformed {
+function elsewhere(verdict: Extract<Verdict, { kind: 'answered' }>, asked: Location): Malformed {
+  const { charged, discrepancy, unbelievable, requestId, rate, resolved } = verdict;
   const meters = Math.max(1, Math.round(distanceMeters(asked, resolved)));
   const message = `The answer is for another location (${meters} m away): it came from ${CACHE}`;
-  return { kind: 'malformed', reason: 'elsewhere', charged, message, discrepancy, requestId, rate };
+  const stated = { charged, discrepancy, unbelievable, requestId, rate };
+  return { kind: 'malformed', reason: 'elsewhere', message, ...stated };
 }
 
 function asUnexplained(verdict: Rejected | NoData): Refused {
   const reason = `(${verdict.status})`;
   const message = `${verdict.message}; it came from ${CACHE}`;
-  return { ...verdict, kind: 'unexplained', isPage: false, reason, message };
+  return { ...verdict, kind: 'unexplained', isScopeNamed: false, reason, message };
 }

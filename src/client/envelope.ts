@@ -15,7 +15,7 @@ import { distanceMeters, type Location } from '../geo/coordinates.ts';
 import { field, findRequestId, MAX_MESSAGE, readErrorBody, withReason } from './error-body.ts';
 import type { Received } from './exchange.ts';
 import { cleanText } from './redact.ts';
-import { saysLimit } from './status-kind.ts';
+import { bodyWords, refusalSubject } from './refusal-words.ts';
 
 /** An answer for a place farther away than this is an answer about another place. */
 const ELSEWHERE_M = 1_000;
@@ -139,7 +139,8 @@ function readContent(
     if (!error?.message && !error?.code) {
       return unusable(stated, 'shape', `The answer's data is malformed: ${issues(data.error)}`);
     }
-    const isLimit = saysLimit([error.code, error.message]);
+    const about = refusalSubject(bodyWords(content));
+    const isLimit = about === 'limit' || about === 'quota';
     const what = isLimit ? 'The service says that a quota is used up' : 'The answer has no data';
     const message = `${what} ${withReason(200, error)}`;
     return { ...unusable({ ...stated, metaNote: null }, 'error', message), isLimit };

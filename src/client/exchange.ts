@@ -1,4 +1,4 @@
-import { count, HEADERS, httpDateMs, resetMs, retryAfterMs } from '../contract/headers.ts';
+import { askedWaitMs, httpDateMs, type RateLimit, rateLimit } from '../contract/headers.ts';
 import type { Content } from './content.ts';
 
 /** The result of one request as plain data: what was received, or how far the request got. */
@@ -64,10 +64,7 @@ export const TIMEOUTS: Timeouts = {
 };
 
 /** The rate headers; `null` where one is missing or invalid. */
-export interface Rate {
-  readonly remaining: number | null;
-  /** Milliseconds until the limit is whole again. */
-  readonly resetMs: number | null;
+export interface Rate extends RateLimit {
   /** Milliseconds that the service asks to wait. */
   readonly retryAfterMs: number | null;
 }
@@ -76,11 +73,7 @@ export interface Rate {
  * does no harm. */
 export function readRate(headers: HeaderMap, now: number): Rate {
   const servedAt = httpDateMs(headers.date) ?? now;
-  return {
-    remaining: count(headers[HEADERS.rateRemaining]),
-    resetMs: resetMs(headers[HEADERS.rateReset], servedAt),
-    retryAfterMs: retryAfterMs(headers[HEADERS.retryAfter], servedAt),
-  };
+  return { ...rateLimit(headers, servedAt), retryAfterMs: askedWaitMs(headers, servedAt) };
 }
 
 /** The `Date` of an answer; null without one, and for an answer from a cache, whose date is old. */

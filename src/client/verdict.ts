@@ -1,5 +1,6 @@
-import { type Call, CREDITS } from '../contract/credits.ts';
-import { count, HEADERS } from '../contract/headers.ts';
+import { type Call, CREDITS, scopeOf } from '../contract/credits.ts';
+import { HEADERS } from '../contract/headers.ts';
+import { topicOf } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
 import type { Content } from './content.ts';
 import {
@@ -19,13 +20,16 @@ import {
   readRate,
 } from './exchange.ts';
 import { cleanText } from './redact.ts';
-import { DENIALS, QUOTA_CODE, type StatusKind, saysLimit, statusKind } from './status-kind.ts';
+import { bodyWords, namesScope, refusalSubject } from './refusal-words.ts';
+import { DENIALS, plainCode, SCOPE_CODE, type StatusKind, statusKind } from './status-kind.ts';
 
 interface VerdictBase {
   /** Credits that this exchange cost; `unknown` where only the provider's bill can tell. */
   readonly charged: number | 'unknown';
   /** How the stated cost or `meta` departs from the contract. */
   readonly discrepancy: string | null;
+  /** The stated and the expected cost, where no call costs what is stated: the run stops. Null for a cost that is believed. */
+  readonly unbelievable: string | null;
   /** One line for the user. */
   readonly message: string;
   readonly requestId: string | null;
@@ -63,18 +67,19 @@ export interface NoData extends VerdictBase {
  * `rate`: too fast. `quota`: nothing is left until the anniversary. `limit`: a quota in the service's own words. `upstream`: the service failed. `redirected`: the job's
  * `base_url` is wrong. `unexplained`: the request was refused for an unknown reason. */
 export interface Refused extends VerdictBase {
-  readonly kind: Exclude<StatusKind, 'malformed' | 'rejected' | 'no_data' | 'timeout'>;
+  readonly kind: Exclude<StatusKind, 'malformed' | 'rejected' | 'no_data'>;
   readonly status: number;
   /** The status, the code and the service's own words. */
   readonly reason: string;
-  /** The body is an HTML page: probably from a firewall or a proxy, not from the service. */
-  readonly isPage: boolean;
+  /** It says that the key lacks this scope: by the code for it, or in words that name the scope or the topic. A page of a firewall does not,
+   * nor does a rate in words of another language. */
+  readonly isScopeNamed: boolean;
 }
 
 /** No answer arrived. */
 export interface Transport extends VerdictBase {
   readonly kind: 'transport';
-  readonly code: FailureCode | 'REQUEST_TIMEOUT';
+  readonly code: FailureCode;
 }
 
 /** What one exchange means, and what it cost. */
@@ -106,6 +111,7 @@ export function findVerdict(
       code,
       message,
       discrepancy: null,
+      unbelievable: null,
       requestId: null,
       rate: NO_RATE,
     };
@@ -128,6 +134,7 @@ function ofAnswer(
   const cost = readCost(headers[HEADERS.creditCost], reading.creditCost, sent);
   const base = {
     discrepancy: [cost.note, reading.metaNote].filter((note) => note !== null).join('; ') || null,
+    unbelievable: cost.unbelievable,
     requestId: reading.requestId,
     rate: readRate(headers, now),
   };
@@ -135,7 +142,7 @@ function ofAnswer(
     const { reason, message } = reading;
     const unusable = { ...base, charged: chargeOf(cost), message };
     if (reading.isLimit)
-      return { ...unusable, kind: 'limit', status: 200, reason: message, isPage: false };
+      return { ...unusable, kind: 'limit', status: 200, reason: message, isScopeNamed: false };
     return { ...unusable, kind: 'malformed', reason };
   }
   const { results, timestamp, resolved, fingerprint } = reading;
@@ -151,117 +158,151 @@ function chargeOf({ charged, stated, price }: Cost): number | 'unknown' {
   return stated >= price ? charged : 'unknown';
 }
 
+/** What is stated and believed of a call's cost. */
 interface Cost {
-  /** What an answer counts with: what header and `meta` state alike, from 1 on, because a budget would never end if calls cost nothing; else
-   * the least that is stated, but not less than the expected price: a proxy may have dropped the header. */
+  /** What an answer counts with: the highest of all stated figures and the expected price; less than that price only where the header and
+   * `meta` state the same, as the contract has it, and never less than 1, because a budget would never end. */
   readonly charged: number;
-  /** The larger credible one of the two; 0 where the service states nothing credible. */
+  /** The highest stated figure; 0 where none is stated. */
   readonly stated: number;
   /** The expected price. */
   readonly price: number;
+  /** How the stated cost departs from the expected one. */
   readonly note: string | null;
+  /** The figures that no call costs; null for a cost that is believed. */
+  readonly unbelievable: string | null;
 }
 
-/** A higher number is not a price (the most expensive call costs 35): a garbled header must not use up the quota for a month. */
+/** A higher number is not believed: the most expensive call costs 35. The run stops at it. */
 const MOST_CREDIBLE_COST = 1_000;
 
-/** A lower price than the expected one counts only where the header and `meta` state the same, as the contract has it. */
+/** The most that the ledger counts for one call: a garbled header of 15 digits is no number of credits. */
+const MOST_COUNTED = 1_000_000;
+
 function readCost(header: string | undefined, meta: unknown, { call, price }: PricedCall): Cost {
-  const inMeta = typeof meta === 'number' && Number.isSafeInteger(meta) && meta >= 0 ? meta : null;
-  const inHeader = count(header);
-  if (inHeader === null && inMeta === null)
-    return { charged: price, stated: 0, price, note: 'the service did not state the cost' };
-  const credible = [inHeader, inMeta].filter(
-    (cost) => cost !== null && cost <= MOST_CREDIBLE_COST,
-  ) as number[];
-  const isAgreed =
-    inHeader !== null && inHeader === inMeta && inHeader >= 1 && inHeader <= MOST_CREDIBLE_COST;
+  const inHeader = statedFigures(header);
+  const inMeta = statedFigures(meta);
+  const all = [...inHeader, ...inMeta];
+  if (all.length === 0) {
+    const note = 'the service did not state the cost';
+    return { charged: price, stated: 0, price, note, unbelievable: null };
+  }
+  const [stated, least] = [Math.max(...all), Math.min(...all)];
+  const isAgreed = inHeader.length > 0 && inMeta.length > 0 && stated === least;
   const expected =
     price === CREDITS[call.kind]
       ? `the contract's price is ${price}`
       : `the last charge was ${price}`;
-  const isExpected = (inHeader ?? price) === price && (inMeta ?? price) === price;
+  const isExpected = stated === price && least === price;
   const parts = [
-    inHeader === null ? null : `${inHeader} in the header`,
-    inMeta === null ? null : `${inMeta} in meta`,
+    inHeader.length === 0 ? null : `${inHeader.join(', ')} in the header`,
+    inMeta.length === 0 ? null : `${inMeta.join(', ')} in meta`,
   ];
   const costs = parts.filter((part) => part !== null).join(' and ');
+  const note = isExpected ? null : `the service states a cost of ${costs}; ${expected}`;
   return {
-    charged: isAgreed
-      ? inHeader
-      : Math.max(price, credible.length === 0 ? 0 : Math.min(...credible)),
-    stated: Math.max(0, ...credible),
+    charged: Math.min(MOST_COUNTED, isAgreed && stated >= 1 ? stated : Math.max(price, stated)),
+    stated,
     price,
-    note: isExpected ? null : `the service states a cost of ${costs}; ${expected}`,
+    note,
+    unbelievable: stated > MOST_CREDIBLE_COST ? note : null,
   };
 }
 
-function ofStatus({ status, headers, content }: Received, sent: PricedCall, now: number): Verdict {
+/** All figures of a stated cost, rounded up: a header that came twice has two (`5, 5`). */
+function statedFigures(stated: unknown): number[] {
+  if (typeof stated !== 'number' && typeof stated !== 'string') return [];
+  return String(stated)
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => /^\d{1,15}(\.\d{1,9})?$/.test(part))
+    .map((part) => Math.ceil(Number(part)));
+}
+
+function ofStatus(exchange: Received, sent: PricedCall, now: number): Verdict {
+  const { status, headers, content } = exchange;
   const error = readErrorBody(content);
-  const common = { requestId: error.requestId, rate: readRate(headers, now) };
-  const byStatus = statusKind(
-    status,
-    status === 429 && saysQuota(content) ? QUOTA_CODE : error.code,
-  );
-  const kind =
-    byStatus === 'forbidden' && saysLimit([error.code, error.message]) ? 'limit' : byStatus;
+  const rate = readRate(headers, now);
+  const common = { requestId: error.requestId, rate };
+  const words = bodyWords(content);
+  const about = refusalSubject(words);
+  const asksToWait = rate.retryAfterMs !== null;
+  const kind = statusKind({ status, code: error.code, about, asksToWait });
   const cost = readCost(headers[HEADERS.creditCost], error.creditCost, sent);
-  const statedCost = Math.max(
-    count(headers[HEADERS.creditCost]) ?? 0,
-    Number(error.creditCost) || 0,
-  );
-  // A failure is free, but a service that states its cost has perhaps charged it. A retry would cost as much.
-  if (kind === 'malformed' || (kind === 'upstream' && statedCost > 0)) {
-    const message =
-      kind === 'malformed'
-        ? `The service answered with status ${status} instead of 200`
-        : `The service failed and states a cost of ${statedCost} ${withReason(status, error)}`;
-    return {
-      ...common,
-      kind: 'malformed',
-      charged: chargeOf(cost),
-      reason: 'shape',
-      message,
-      discrepancy: cost.note,
-    };
-  }
+  // A failure is free. One that states a cost was perhaps charged.
+  const isCharged = cost.stated > 0;
   const base = {
     ...common,
-    charged: statedCost > 0 ? chargeOf(cost) : 0,
-    discrepancy:
-      statedCost > 0
-        ? `the service states a cost of ${statedCost} for a failure (${status})`
-        : null,
+    charged: isCharged ? chargeOf(cost) : 0,
+    discrepancy: isCharged
+      ? `the service states a cost of ${cost.stated} for a failure (${status})`
+      : null,
+    unbelievable: cost.unbelievable,
   };
   const reason = withReason(status, error);
   switch (kind) {
+    case 'malformed': {
+      const message = `The service answered with status ${status} instead of 200`;
+      const charged = chargeOf(cost);
+      return { ...base, kind, reason: 'shape', charged, message, discrepancy: cost.note };
+    }
     case 'rejected':
       return { ...base, kind, status, message: `The service rejects this location ${reason}` };
     case 'no_data': {
       const none = `The service has no data on this location ${reason}`;
       return { ...base, kind, status, message: none, sample: saysSample(headers) };
     }
-    case 'timeout':
-      return {
-        ...base,
-        kind: 'transport',
-        code: 'REQUEST_TIMEOUT',
-        message: `The request came too slowly ${reason}`,
-      };
     default: {
-      const isPage = content.kind === 'text' && /^\s*</.test(content.text);
+      const isScopeNamed =
+        kind === 'forbidden' &&
+        ((error.code !== null && plainCode(error.code) === SCOPE_CODE) ||
+          (!isPage(content) && namesScope(words, scopeNames(sent.call))));
+      const stated = isCharged ? ` and states a cost of ${cost.stated}` : '';
       const message =
         kind === 'redirected'
           ? redirectMessage(status, headers.location)
-          : `${happened(kind, status)} ${reason}`;
-      return { ...base, kind, status, reason, isPage, message };
+          : `${happened(kind, status, isScopeNamed)}${stated} ${reason}`;
+      return { ...base, kind, status, reason, isScopeNamed, message };
     }
   }
 }
 
+/** Whether a failure was charged, by what the service states. A call without an answer, which only may have been charged, is none; nor is a
+ * fact about a place, which is not asked for again. */
+export function isPaidFailure(verdict: Verdict): boolean {
+  switch (verdict.kind) {
+    case 'answered':
+    case 'no_data':
+    case 'rejected':
+    case 'transport':
+      return false;
+    case 'malformed':
+      return verdict.reason === 'error';
+    default:
+      return verdict.charged !== 0;
+  }
+}
+
+/** A page for a browser: probably from a firewall or a proxy, not from the service. */
+function isPage(content: Content): boolean {
+  return content.kind === 'text' && /^\s*</.test(content.text);
+}
+
+/** The names that a refusal may give what a call needs. */
+function scopeNames(call: Call): readonly string[] {
+  return call.kind === 'single'
+    ? [call.topic, topicOf(call.topic).title]
+    : [scopeOf(call), call.kind];
+}
+
 /** The first words of a refusal's message; its status and the service's own words follow. */
-function happened(kind: Exclude<Refused['kind'], 'redirected'>, status: number): string {
+function happened(
+  kind: Exclude<Refused['kind'], 'redirected'>,
+  status: number,
+  isScopeNamed: boolean,
+): string {
   if (kind === 'denied') return DENIALS[status]!.happened;
+  if (kind === 'forbidden' && !isScopeNamed) return 'The service refused the call';
   if (kind === 'upstream')
     return status < 500 ? 'The service cannot answer the request now' : 'The service failed';
   return REFUSALS[kind];
@@ -275,12 +316,6 @@ const REFUSALS = {
   rate: 'The service asks to slow down',
   unexplained: 'The service refused the request',
 };
-
-function saysQuota(content: Content): boolean {
-  if (content.kind === 'unread') return false;
-  const text = content.kind === 'text' ? content.text : JSON.stringify(content.value);
-  return text.toUpperCase().includes(QUOTA_CODE);
-}
 
 function redirectMessage(status: number, target: string | undefined): string {
   const start = `The service's address answers with a redirect (${status})`;

@@ -17,12 +17,26 @@ export const SHORTEST_RETRY_AFTER_MS = 1_000;
 const LONGEST_WAIT_MS = 366 * 86_400_000;
 const believed = (waitMs: number): number | null => (waitMs <= LONGEST_WAIT_MS ? waitMs : null);
 
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/** `Retry-After` in milliseconds, as OpenAI and Azure send it. */
+const RETRY_AFTER_MS = ['retry-after-ms', 'x-ms-retry-after-ms'];
+
+/** The time that an answer asks to wait, in milliseconds from `now`, at least a second; null for none, or more than a year. Of several the
+ * longest. */
+export function askedWaitMs(headers: Headers, now: number): number | null {
+  const exact = RETRY_AFTER_MS.map((name) => count(headers[name])).filter((ms) => ms !== null);
+  const asked = retryAfterMs(headers[HEADERS.retryAfter], now);
+  if (exact.length === 0) return asked;
+  return believed(Math.max(SHORTEST_RETRY_AFTER_MS, asked ?? 0, ...exact));
+}
+
 /** `Retry-After` (seconds or an HTTP date) in milliseconds from `now`, at least a second; null for more than a year. Of a header that came
  * several times, joined by commas, the longest wait. */
 export function retryAfterMs(text: string | undefined, now: number): number | null {
   if (text === undefined) return null;
   // A date has a comma after its day of the week.
-  const waits = text.split(/(?<=\d|GMT)\s*,/).map((part) => {
+  const waits = text.split(/(?<=\d|GMT|UTC)\s*,/).map((part) => {
     if (/^\d{1,12}(\.\d{1,6})?$/.test(part.trim())) return Math.ceil(Number(part) * 1_000);
     const date = httpDateMs(part);
     return date === null ? null : date - now;
@@ -37,11 +51,15 @@ const OLD_DATES = [
   /^[A-Z][a-z]{2} (?<month>[A-Z][a-z]{2}) (?<day>[ \d]\d) (?<time>[\d:]{8}) (?<year>\d{4})$/,
 ];
 
-/** A date of HTTP in milliseconds since the epoch; null for any other text. The three forms of RFC 9110 (5.6.7), and only dates that
- * exist: Date.parse alone reads "7" as a month and 31 February as 3 March. */
+/** A date of HTTP in milliseconds since the epoch; null for any other text. The three forms of RFC 9110 (5.6.7), each also with `UTC` or an
+ * offset (`+0000`) in place of `GMT`, as mail writes it; and only dates that exist: Date.parse alone reads "7" as a month and 31 February as
+ * 3 March. */
 export function httpDateMs(text: string | undefined): number | null {
   if (text === undefined) return null;
-  const date = text.trim();
+  const zone = /\s(?:UTC|UT|Z|(?<sign>[+-])(?<hours>\d\d):?(?<minutes>[0-5]\d))$/.exec(text.trim());
+  const date = zone === null ? text.trim() : `${text.trim().slice(0, zone.index)} GMT`;
+  const { sign, hours = 0, minutes = 0 } = zone?.groups ?? {};
+  const offsetMs = (Number(hours) * 60 + Number(minutes)) * 60_000 * (sign === '-' ? -1 : 1);
   const old = OLD_DATES.map((form) => form.exec(date)?.groups).find(
     (groups) => groups !== undefined,
   );
@@ -53,7 +71,7 @@ export function httpDateMs(text: string | undefined): number | null {
   if (Number.isNaN(ms)) return null;
   const exact = new Date(ms).toUTCString();
   // The old forms spell the day of the week in their own ways.
-  return modern === (old ? exact.slice('Fri, '.length) : exact) ? ms : null;
+  return modern === (old ? exact.slice('Fri, '.length) : exact) ? ms - offsetMs : null;
 }
 
 const EPOCH_MS_ABOVE = 1e12;
@@ -74,4 +92,46 @@ export function resetMs(text: string | undefined, now: number): number | null {
   if (value > EPOCH_MS_ABOVE) return believed(Math.max(0, value - now));
   if (value > EPOCH_S_ABOVE) return believed(Math.max(0, value * 1_000 - now));
   return value <= DELTA_S_UP_TO ? value * 1_000 : value;
+}
+
+/** What is left of a limit, and milliseconds until it is whole again; null for what is not stated. */
+export interface RateLimit {
+  readonly remaining: number | null;
+  readonly resetMs: number | null;
+}
+
+/** The rate headers at `now`: the contract's, else those of the drafts for HTTP: `RateLimit: "minute";r=0;t=30` (several limits: the one with
+ * the least left), `RateLimit: limit=60, remaining=0, reset=30`, or `RateLimit-Remaining` and `RateLimit-Reset`. */
+export function rateLimit(headers: Headers, now: number): RateLimit {
+  const contract = {
+    remaining: count(headers[HEADERS.rateRemaining]),
+    resetMs: resetMs(headers[HEADERS.rateReset], now),
+  };
+  if (contract.remaining !== null || contract.resetMs !== null) return contract;
+  const drafted = headers.ratelimit;
+  const limits =
+    drafted === undefined
+      ? [[headers['ratelimit-remaining'], headers['ratelimit-reset']]]
+      : /\br=/.test(drafted)
+        ? drafted.split(',').map((limit) => [member(limit, 'r'), member(limit, 't')])
+        : [[member(drafted, 'remaining'), member(drafted, 'reset')]];
+  const read = limits.map(([remaining, reset]) => ({
+    remaining: count(remaining),
+    resetMs: draftResetMs(reset, now),
+  }));
+  const left = ({ remaining }: RateLimit) => remaining ?? Number.POSITIVE_INFINITY;
+  return read.sort(
+    (one, other) => left(one) - left(other) || (other.resetMs ?? 0) - (one.resetMs ?? 0),
+  )[0]!;
+}
+
+function member(text: string, name: string): string | undefined {
+  return new RegExp(`(?:^|[\\s;,])${name}=(\\d+)`).exec(text)?.[1];
+}
+
+/** The drafts name seconds from now; some servers send the time of day all the same. */
+function draftResetMs(text: string | undefined, now: number): number | null {
+  const value = count(text);
+  if (value === null) return null;
+  return value > EPOCH_S_ABOVE ? resetMs(text, now) : believed(value * 1_000);
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Exchange } from '../../src/client/exchange.ts';
-import { PLACE_CODES, statusKind } from '../../src/client/status-kind.ts';
+import { PLACE_CODES, type StatusKind, statusKind } from '../../src/client/status-kind.ts';
+import { isPaidFailure } from '../../src/client/verdict.ts';
 import { HEADERS } from '../../src/contract/headers.ts';
 import {
   ENTERPRISE,
@@ -16,6 +17,8 @@ import {
 
 const findVerdict = (exchange: Exchange, call = ENTERPRISE) =>
   verdictAt(exchange, call, PLACE, NOW);
+const kindOf = (status: number, code: string | null): StatusKind =>
+  statusKind({ status, code, about: null, asksToWait: false });
 const withCost = (cost: unknown) => {
   const envelope = envelopeOf(ENTERPRISE);
   return { ...envelope, meta: { ...envelope.meta, credit_cost: cost } };
@@ -27,17 +30,30 @@ for (const [header, meta, charged, discrepancy] of [
   ['35', undefined, 35, /meta is malformed/],
   [undefined, undefined, 35, /did not state the cost/],
   ['x', -1, 35, /did not state the cost/],
-  ['3.5', 1.5, 35, /did not state the cost/],
-  ['35', 36, 35, /35 in the header and 36 in meta; the contract's price is 35/],
-  ['70', 35, 35, /70 in the header and 35 in meta/],
+  ['3.5', 1.5, 35, /4 in the header and 2 in meta/],
+  ['35.5', 35, 36, /36 in the header and 35 in meta/],
+  // Of several figures the highest counts.
+  ['35', 36, 36, /35 in the header and 36 in meta; the contract's price is 35/],
+  ['70', 35, 70, /70 in the header and 35 in meta/],
+  ['15', 70, 70, /15 in the header and 70 in meta/],
+  ['36, 36', 35, 36, /36, 36 in the header and 35 in meta/],
+  ['35,70', 35, 70, /35, 70 in the header/],
+  ['35, 35', 35, 35, null],
+  ['soon, 70', 35, 70, /70 in the header/],
+  [undefined, '70', 70, /a cost of 70 in meta/],
+  // A lower one only where all agree.
+  ['15', 15, 15, /15 in the header and 15 in meta/],
+  ['15, 35', 15, 35, /15, 35 in the header and 15 in meta/],
+  ['15', undefined, 35, /15 in the header/],
   ['70', 70, 70, /70 in the header and 70 in meta/],
   // A proxy may have dropped the header: what is stated alone counts, unless it is less.
   [undefined, 70, 70, /a cost of 70 in meta/],
   ['70', undefined, 70, /meta is malformed/],
-  ['80', 70, 70, /80 in the header and 70 in meta/],
+  ['80', 70, 80, /80 in the header and 70 in meta/],
   ['0', 0, 35, /0 in the header and 0 in meta/],
   ['1000', 1000, 1_000, /1000 in the header and 1000 in meta/],
-  ['1001', 1001, 35, /1001 in the header and 1001 in meta/],
+  ['1001', 1001, 1_001, /1001 in the header and 1001 in meta/],
+  ['999999999999999', 35, 1_000_000, /999999999999999 in the header and 35 in meta/],
   [undefined, 1, 35, /a cost of 1 in meta/],
 ] as const) {
   test(`an answer that costs ${header} in the header and ${JSON.stringify(meta)} in meta is charged ${charged}`, () => {
@@ -46,8 +62,10 @@ for (const [header, meta, charged, discrepancy] of [
     );
     assert.equal(verdict.kind, 'answered');
     assert.equal(verdict.charged, charged);
-    if (discrepancy === null) assert.equal(verdict.discrepancy, null);
-    else assert.match(verdict.discrepancy ?? '', discrepancy);
+    if (discrepancy !== null) assert.match(verdict.discrepancy ?? '', discrepancy);
+    else assert.equal(verdict.discrepancy, null);
+    // The run stops at a cost that no call has.
+    assert.equal(verdict.unbelievable, charged > 1_000 ? verdict.discrepancy : null);
   });
 }
 
@@ -81,7 +99,7 @@ for (const [name, body, headers, charged] of [
     'HTML with a header that is no price',
     '<html>',
     { 'x-credit-cost': '999999999999999' },
-    'unknown',
+    1_000_000,
   ],
 ] as const) {
   test(`a malformed 200 (${name}) is charged ${charged}`, () => {
@@ -119,7 +137,7 @@ for (const [status, kind] of [
   [401, 'unauthenticated'],
   [402, 'denied'],
   [403, 'forbidden'],
-  [408, 'transport'],
+  [408, 'upstream'],
   [429, 'rate'],
   [502, 'upstream'],
 ] as const) {
@@ -202,7 +220,7 @@ test('the message says each thing once, and shows no page for a browser', () => 
       403,
       '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>',
       'forbidden',
-      'The key lacks the scope for this call (403): Access Denied',
+      'The service refused the call (403): Access Denied',
     ],
     [503, 'Down for maintenance', 'upstream', 'The service failed (503): Down for maintenance'],
   ] as const) {
@@ -221,7 +239,7 @@ test('a 403, or an error in place of data, that speaks of a quota is no missing 
     ['You are out of credits', 'limit'],
     ['All credits of this month are used up', 'limit'],
     ['The key lacks the scope "quota"', 'forbidden'],
-    ['Rate limit exceeded', 'forbidden'],
+    ['Rate limit exceeded', 'rate'],
     ['Not allowed', 'forbidden'],
   ] as const) {
     for (const body of [
@@ -245,7 +263,7 @@ test('a 403, or an error in place of data, that speaks of a quota is no missing 
   }
 });
 
-test('a 429 is about the quota wherever it says so', () => {
+test('a 429 is about the quota of the period wherever it has the code of the contract', () => {
   for (const body of [
     { code: 'QUOTA_EXCEEDED' },
     { error: { code: 'QUOTA_EXCEEDED', message: 'm' } },
@@ -279,24 +297,32 @@ test('any other 429 is about the rate, with what the headers say', () => {
   }
 });
 
-test('a failure that states a cost counts with it, and is not tried again', () => {
-  for (const exchange of [
-    received(502, '', { 'x-credit-cost': '35' }),
-    received(502, { meta: { credit_cost: 35 } }),
-  ]) {
-    const { kind, charged, message } = findVerdict(exchange);
-    assert.deepEqual([kind, charged], ['malformed', 35]);
-    assert.match(message, /^The service failed and states a cost of 35/);
+test('a failure that states a cost counts with it, whatever its status and its words', () => {
+  for (let status = 400; status < 600; status++) {
+    for (const exchange of [
+      received(status, '', { 'x-credit-cost': '35' }),
+      received(status, { code: 'QUOTA_EXCEEDED', meta: { credit_cost: 35 } }),
+      received(status, 'Slow down', { 'retry-after': '2', 'x-credit-cost': '35' }),
+    ]) {
+      const verdict = findVerdict(exchange);
+      assert.deepEqual([verdict.charged, isPaidFailure(verdict)], [35, true], String(status));
+      assert.match(verdict.message, / and states a cost of 35 \(\d+/);
+      assert.match(verdict.discrepancy ?? '', /states a cost of 35 for a failure/);
+    }
+    const less = findVerdict(received(status, '', { 'x-credit-cost': '1' }));
+    assert.deepEqual([isPaidFailure(less), less.charged], [true, 'unknown']);
   }
-  const { kind, charged } = findVerdict(received(500, '', { 'x-credit-cost': '1' }));
-  assert.deepEqual([kind, charged], ['malformed', 'unknown']);
 });
 
-test('a refusal that states a cost counts with it, and it is noted', () => {
-  assert.equal(findVerdict(received(429, '', { 'x-credit-cost': '1' })).charged, 'unknown');
-  const verdict = findVerdict(received(404, '', { 'x-credit-cost': '35' }));
-  assert.equal(verdict.charged, 35);
-  assert.match(verdict.discrepancy ?? '', /states a cost of 35 for a failure \(404\)/);
+test('a fact about a place that states a cost counts with it, and it is noted', () => {
+  for (const [code, kind] of [
+    ['OUTSIDE_COVERAGE', 'rejected'],
+    ['NO_DATA', 'no_data'],
+  ] as const) {
+    const verdict = findVerdict(received(404, { code }, { 'x-credit-cost': '35' }));
+    assert.deepEqual([verdict.kind, verdict.charged, isPaidFailure(verdict)], [kind, 35, false]);
+    assert.match(verdict.discrepancy ?? '', /states a cost of 35 for a failure \(404\)/);
+  }
 });
 
 test("the service's message is made fit to be shown", () => {
@@ -306,17 +332,6 @@ test("the service's message is made fit to be shown", () => {
   assert.equal([...shown].length, 200);
   assert.ok(shown.startsWith('a [2Jb c \u{1f525}'));
   assert.ok(shown.isWellFormed());
-});
-
-test('a refusal that is a page comes from another than the service', () => {
-  const isPage = (body: unknown) => {
-    const verdict = findVerdict(received(403, body));
-    return verdict.kind === 'forbidden' && verdict.isPage;
-  };
-  assert.deepEqual(['<!doctype html>', '\n  <html>', 'a < b', '', { error: {} }].map(isPage), [
-    ...[true, true],
-    ...[false, false, false],
-  ]);
 });
 
 test('a redirect is named without its query', () => {
@@ -388,12 +403,12 @@ const FOREIGN: readonly (readonly [status: number, code: string])[] = [
 test('only a code of the table, under 400, 404 or 422, is a fact about a location', () => {
   for (let status = 400; status < 600; status++) {
     for (const code of PLACE_CODES) {
-      const isFact = statusKind(status, code) === 'rejected';
+      const isFact = kindOf(status, code) === 'rejected';
       assert.equal(isFact, [400, 404, 422].includes(status), `${status} ${code}`);
     }
     for (const [, code] of FOREIGN)
-      assert.notEqual(statusKind(status, code), 'rejected', `${status} ${code}`);
-    assert.notEqual(statusKind(status, null), 'rejected', String(status));
+      assert.notEqual(kindOf(status, code), 'rejected', `${status} ${code}`);
+    assert.notEqual(kindOf(status, null), 'rejected', String(status));
   }
 });
 
@@ -401,18 +416,16 @@ test('what each refusal asks for: an end, a wait, another try', () => {
   for (const [kind, statuses] of [
     ['denied', [402, 407, 451]],
     ['rate', [420, 429]],
-    ['timeout', [408]],
     ['unexplained', [400, 404, 422]],
-    ['upstream', [405, 409, 410, 413, 418, 421, 423, 425, 426, 431, 499, 500, 502, 599]],
+    ['upstream', [405, 408, 409, 410, 413, 418, 421, 423, 425, 426, 431, 499, 500, 502, 599]],
     ['redirected', [300, 301, 304, 308]],
     ['malformed', [201, 202, 204, 206]],
   ] as const) {
     for (const status of statuses) {
       for (const code of [null, 'SOME_CODE', 'Not Found'])
-        assert.equal(statusKind(status, code), kind, String(status));
+        assert.equal(kindOf(status, code), kind, String(status));
     }
   }
-  assert.equal(statusKind(429, 'QUOTA_EXCEEDED'), 'quota');
 });
 
 test('a code is the same in any case and with any sign between its words', () => {
@@ -422,9 +435,9 @@ test('a code is the same in any case and with any sign between its words', () =>
     'outside coverage',
     'OutsideCoverage',
   ]) {
-    assert.equal(statusKind(422, code), 'rejected', code);
+    assert.equal(kindOf(422, code), 'rejected', code);
   }
   for (const code of ['', 'OUTSIDE', 'OUTSIDE_COVERAGE_OF_CONTRACT', 'constructor']) {
-    assert.equal(statusKind(422, code), 'unexplained', code);
+    assert.equal(kindOf(422, code), 'unexplained', code);
   }
 });

@@ -5,10 +5,9 @@ import { test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { EXIT } from '../../src/cli/options/exit-codes.ts';
 import { REPEATED_NOTICE } from '../../src/client/answer-origin.ts';
-import { RETRY_POLICY } from '../../src/client/retry.ts';
 import type { RowStatus } from '../../src/columns/row-status.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
-import { ALL_REJECTED_AFTER, DOWN_AFTER, TOPIC_DOWN_AFTER } from '../../src/run/buy/run-health.ts';
+import { IN_A_ROW, MOST_ATTEMPTS } from '../../src/run/buy/next-step.ts';
 import { makeRandom, pick } from '../../src/sample/random.ts';
 import { firstSeed, times } from '../tier.ts';
 import type { Answer, Entry } from './fault-proxy.ts';
@@ -32,7 +31,7 @@ const AT_WORK = 4 * SOCKETS;
 /** Calls that an undisturbed run makes: a bundle and two singles a cell. */
 const CALLS = 3 * CELLS;
 /** A topic's second look at each cell, until so many in a row have failed. */
-const SECOND_LOOKS = 20 * (TOPIC_DOWN_AFTER + AT_WORK);
+const SECOND_LOOKS = 20 * (IN_A_ROW.topic + AT_WORK);
 
 /** How a run under one lasting fault ends, and how many requests it may make: none of these grows with the book, but for
  * what is answered. */
@@ -50,16 +49,16 @@ const UNDONE = ['failed', 'deferred'] as const;
 const down = (attempts: number, paid: number): End => ({
   exit: EXIT.serviceDown,
   statuses: UNDONE,
-  requests: (DOWN_AFTER + AT_WORK) * attempts,
+  requests: (IN_A_ROW.failed + AT_WORK) * attempts,
   paid,
 });
 
 const ENDS: Readonly<Record<string, End>> = {
   fine: { exit: EXIT.complete, statuses: ['ok'], requests: CALLS, paid: 1 },
-  doubt: down(RETRY_POLICY.attemptsInDoubt, RETRY_POLICY.attemptsInDoubt),
+  doubt: down(MOST_ATTEMPTS.fresh.charged, MOST_ATTEMPTS.fresh.charged),
   once: down(1, 1),
   malformed: down(1, 1),
-  upstream: down(RETRY_POLICY.attempts, RETRY_POLICY.attempts),
+  upstream: down(MOST_ATTEMPTS.fresh.upstream, MOST_ATTEMPTS.fresh.upstream),
   topics: { exit: EXIT.serviceDown, statuses: UNDONE, requests: CALLS + SECOND_LOOKS, paid: 1 },
   errors: { exit: EXIT.someFailed, statuses: UNDONE, requests: CALLS + SECOND_LOOKS, paid: 1 },
   // What a bundle did not bring is bought alone.
@@ -74,7 +73,7 @@ const ENDS: Readonly<Record<string, End>> = {
   unexplained: {
     exit: EXIT.usage,
     statuses: UNDONE,
-    requests: ALL_REJECTED_AFTER + AT_WORK,
+    requests: IN_A_ROW.refused + AT_WORK,
     paid: 0,
   },
   denied: { exit: EXIT.keyRefused, statuses: ['deferred'], requests: AT_WORK, paid: 0 },
@@ -245,7 +244,7 @@ async function seedTrial(seed: number): Promise<void> {
     assertTrueSummary(ended);
     const most = 2 * CALLS + SECOND_LOOKS + 16 * AT_WORK;
     assert.ok(entries.length <= most, `${entries.length} requests are more than ${most}`);
-    assertNotPaidTwice(entries, RETRY_POLICY.attemptsInDoubt);
+    assertNotPaidTwice(entries, MOST_ATTEMPTS.fresh.charged);
     const books = await booksOf(trial);
     assertTrueBooks(books, 'bounded');
     // To the credit: what was never asked, and what the client cannot know that it was not.
@@ -262,7 +261,7 @@ async function seedTrial(seed: number): Promise<void> {
     trial.proxy.disturb(null);
     await assertResumed(trial, null);
     await assertComplete(trial);
-    assertNotPaidTwice(trial.proxy.entries, RETRY_POLICY.attemptsInDoubt + 1);
+    assertNotPaidTwice(trial.proxy.entries, MOST_ATTEMPTS.fresh.charged + 1);
   } catch (error) {
     const faults = trial.proxy.entries.map(
       ({ path, fault, charged }) => `${path}  ${charged}  ${fault?.name ?? ''}`,

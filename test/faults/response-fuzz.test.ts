@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Exchange } from '../../src/client/exchange.ts';
-import { decide, NOTHING_TRIED, RETRY_POLICY } from '../../src/client/retry.ts';
 import { findVerdict } from '../../src/client/verdict.ts';
 import { columnsOf, flatten } from '../../src/columns/topic-columns.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
+import { decideNextStep, NOTHING_TRIED } from '../../src/run/buy/next-step.ts';
 import {
   ENTERPRISE,
   envelopeOf,
@@ -51,7 +51,8 @@ function makeOf(call: Call, exchange: Exchange): void {
   );
   const { charged, message, discrepancy, rate } = verdict;
   assert.ok(
-    charged === 'unknown' || (Number.isSafeInteger(charged) && charged >= 0 && charged <= 1_000),
+    charged === 'unknown' ||
+      (Number.isSafeInteger(charged) && charged >= 0 && charged <= 1_000_000),
     `${charged}`,
   );
   for (const text of [message, discrepancy ?? '', verdict.requestId ?? '']) {
@@ -62,16 +63,14 @@ function makeOf(call: Call, exchange: Exchange): void {
   for (const number of Object.values(rate))
     assert.ok(number === null || (Number.isFinite(number) && number >= 0));
   if (verdict.kind !== 'answered') {
-    const decision = decide({
+    const next = decideNextStep({
       verdict,
       tried: NOTHING_TRIED,
-      policy: RETRY_POLICY,
+      standing: 'fresh',
       random: () => 0.5,
     });
-    if (decision.next !== 'give-up')
-      assert.ok(decision.afterMs >= 0 && Number.isFinite(decision.afterMs));
-    if (verdict.kind === 'malformed')
-      assert.equal(decision.next, 'give-up', 'paid, and asked again');
+    if (next.step === 'retry') assert.ok(next.afterMs >= 0 && Number.isFinite(next.afterMs));
+    if (verdict.kind === 'malformed') assert.equal(next.step, 'give_up', 'paid, and asked again');
     return;
   }
   assert.ok(charged !== 'unknown' && charged >= CREDITS[call.kind]);

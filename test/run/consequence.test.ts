@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Exchange } from '../../src/client/exchange.ts';
-import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/client/retry.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
 import {
   type Consequence,
@@ -9,6 +8,7 @@ import {
   makeSettlement,
   type TriedCall,
 } from '../../src/run/buy/consequence.ts';
+import { NOTHING_TRIED } from '../../src/run/buy/next-step.ts';
 import { RunTimes } from '../../src/run/frame/run-times.ts';
 import { AreaTable } from '../../src/run/scan/area-table.ts';
 import { envelopeOf, findVerdict, NOW, PLACE, received, STANDARD } from '../client/answers.ts';
@@ -40,7 +40,7 @@ function consequence(
       price: CREDITS[call.kind],
       topics: ['hail'],
       tried: NOTHING_TRIED,
-      policy: RETRY_POLICY,
+      standing: 'fresh',
     },
     ...{ slowedDownSince: null, at: 0, random: () => 0.5 },
     ...changed,
@@ -49,7 +49,7 @@ function consequence(
 
 /** The last attempt: nothing is tried again. */
 const LAST = { tried: { ...NOTHING_TRIED, failures: 3, inDoubt: 1 } };
-const AGAIN = { policy: TOPIC_RETRY_POLICY };
+const AGAIN: Partial<TriedCall> = { standing: 'topic_unavailable' };
 const WAIT = { 'retry-after': '3600' };
 const PAGE = '<!doctype html><title>Forbidden</title>';
 const ELSEWHERE = { location: 'https://a.example' };

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '../../src/base/clock.ts';
 import { PerilbookError } from '../../src/base/errors.ts';
-import { ONE_MORE_POLICY, RESTART_POLICY, RETRY_POLICY } from '../../src/client/retry.ts';
 import type { Verdict } from '../../src/client/verdict.ts';
 import type { Call } from '../../src/contract/credits.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
@@ -179,8 +178,7 @@ test('a single whose topic failed five times in a row, and any call of a service
     { call: STANDARD },
   ];
   const health = new RunHealth(['radon', 'park'], new Map());
-  const policies = () =>
-    [radon, park, bundle].map(({ call }) => health.policyFor(call, RETRY_POLICY));
+  const standings = () => [radon, park, bundle].map(({ call }) => health.standingOf(call, 'fresh'));
   const attempt = (call: Call, kind: Verdict['kind'], code?: string) =>
     health.recordAttempt(call, verdict(kind, code));
   const isFree = (request: { readonly call: Call }) => {
@@ -207,44 +205,36 @@ test('a single whose topic failed five times in a row, and any call of a service
   await waiting;
   assert.equal(isFree({ call: radon.call }), true);
   // Not given up yet: all its attempts.
-  assert.deepEqual(policies(), [RETRY_POLICY, RETRY_POLICY, RETRY_POLICY]);
+  assert.deepEqual(standings(), ['fresh', 'fresh', 'fresh']);
   health.record(fails('radon'));
-  assert.deepEqual(policies(), [ONE_MORE_POLICY, RETRY_POLICY, RETRY_POLICY]);
-  assert.equal(health.policyFor(radon.call, RESTART_POLICY), RESTART_POLICY);
+  assert.deepEqual(standings(), ['given_up', 'fresh', 'fresh']);
+  assert.equal(health.standingOf(radon.call, 'topic_unavailable'), 'topic_unavailable');
   for (let nth = 0; nth < 7; nth++) health.record(fails('radon'));
-  assert.deepEqual(
-    policies(),
-    [ONE_MORE_POLICY, ONE_MORE_POLICY, ONE_MORE_POLICY],
-    'eight in a row: in doubt',
-  );
+  assert.deepEqual(standings(), ['given_up', 'given_up', 'given_up'], 'eight in a row: in doubt');
   assert.equal(health.turnOver(park), null);
   assert.equal(isFree(bundle), false);
   health.endTurn(park);
   health.record(answers('park'));
-  assert.deepEqual(
-    policies(),
-    [ONE_MORE_POLICY, RETRY_POLICY, RETRY_POLICY],
-    'no doubt after an answer',
-  );
+  assert.deepEqual(standings(), ['given_up', 'fresh', 'fresh'], 'no doubt after an answer');
 
   const away = new RunHealth(['radon'], new Map());
   for (const code of ['CONNECT', 'CONNECT_TIMEOUT']) {
     away.recordAttempt(STANDARD, verdict('transport', code));
-    assert.equal(away.policyFor(STANDARD, RETRY_POLICY), RETRY_POLICY, 'it never answered');
+    assert.equal(away.standingOf(STANDARD, 'fresh'), 'fresh', 'it never answered');
     assert.equal(away.turnOver(bundle), null);
     assert.ok(away.turnOver(radon) instanceof Promise);
     away.endTurn(bundle);
   }
   away.record(ANSWERED);
-  assert.equal(away.policyFor(STANDARD, RETRY_POLICY), RESTART_POLICY);
+  assert.equal(away.standingOf(STANDARD, 'fresh'), 'restarting');
   away.record(FAILED);
-  assert.equal(away.policyFor(STANDARD, RETRY_POLICY), ONE_MORE_POLICY);
+  assert.equal(away.standingOf(STANDARD, 'fresh'), 'given_up');
   for (const [kind, code] of [
     ['transport', 'BROKEN'],
     ['upstream', 'CONNECT'],
   ] as const) {
     away.recordAttempt(STANDARD, verdict(kind, code));
-    assert.equal(away.policyFor(STANDARD, RETRY_POLICY), RETRY_POLICY, kind);
+    assert.equal(away.standingOf(STANDARD, 'fresh'), 'fresh', kind);
   }
 });
 

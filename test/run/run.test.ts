@@ -9,7 +9,7 @@ import { runMessages } from '../../src/cli/messages/run-messages.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { cellOf } from '../../src/geo/coordinates.ts';
-import { DOWN_AFTER } from '../../src/run/buy/run-health.ts';
+import { IN_A_ROW } from '../../src/run/buy/next-step.ts';
 import { newProgress } from '../../src/run/frame/progress.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { run } from '../../src/run/run-job.ts';
@@ -246,7 +246,7 @@ test('a service that restarts for 12 seconds does not end a run that it had answ
   const harness = await openHarness(t, { factor: 2 });
   const { unsent, ...ended } = await runAt(harness, await restarting(t, harness, 10, 12_000));
   assert.deepEqual(ended, { state: 'complete', stop: null, ok: PLACES, charged: PLACES });
-  assert.ok(unsent <= 2 * SOCKETS + DOWN_AFTER, `${unsent} requests were not sent`);
+  assert.ok(unsent <= 2 * SOCKETS + IN_A_ROW.failed, `${unsent} requests were not sent`);
 });
 
 for (const answers of [0, 10]) {
@@ -256,7 +256,7 @@ for (const answers of [0, 10]) {
     const { unsent, charged, ok, ...ended } = await runAt(harness, url);
     assert.deepEqual(ended, { state: 'paused', stop: 'service_down' });
     assert.deepEqual([ok, charged >= answers], [charged, true]);
-    assert.ok(unsent <= 2 * SOCKETS + DOWN_AFTER, `${unsent} requests were not sent`);
+    assert.ok(unsent <= 2 * SOCKETS + IN_A_ROW.failed, `${unsent} requests were not sent`);
   });
 }
 

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
-import { retryAfterMs } from '../../contract/headers.ts';
+import { askedWaitMs } from '../../contract/headers.ts';
 import { isZip } from '../../formats/bytes/unpack.ts';
 import { agencyZip } from '../loaders/agency-file.ts';
 
@@ -43,7 +43,7 @@ export function refusedAnswer(
   }: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
   now: number,
 ): PerilbookError {
-  const waitMs = retryAfterMs(headers['retry-after'], now);
+  const waitMs = askedWaitMs(headers, now);
   const message = `${url} answered with status ${status}`;
   if (status === 429 || status === 408 || status >= 500) {
     const hint = status === 429 ? `The server asks to wait. ${TRY_LATER}` : TRY_LATER;

@@ -2,7 +2,6 @@ import { steadyTime } from '../../base/clock.ts';
 import { PerilbookError } from '../../base/errors.ts';
 import type { TopicReading } from '../../client/envelope.ts';
 import { parseDate } from '../../client/exchange.ts';
-import { NOTHING_TRIED, type RetryPolicy, type Tried } from '../../client/retry.ts';
 import type { Permit } from '../../client/throttle.ts';
 import { findVerdict } from '../../client/verdict.ts';
 import { flatten } from '../../columns/topic-columns.ts';
@@ -15,12 +14,8 @@ import type { Key } from '../frame/api-keys.ts';
 import { addTo, countFailure, countSettled, setIn } from '../frame/progress.ts';
 import { limitReached, type Stop, stopFor, storeMovedStop } from '../frame/stop.ts';
 import type { Buying, CellWork } from './buying.ts';
-import {
-  type Consequence,
-  decideConsequence,
-  makeSettlement,
-  type NextStep,
-} from './consequence.ts';
+import { type Consequence, decideConsequence, makeSettlement } from './consequence.ts';
+import { type NextStep, NOTHING_TRIED, type Standing, type Tried } from './next-step.ts';
 
 /** A call to make at a cell, the topics to buy with it, and how often it may be tried. */
 export interface CallRequest {
@@ -29,7 +24,8 @@ export interface CallRequest {
   readonly wanted: ClaimRequest['wanted'];
   /** The part of these that is bought for whole areas. */
   readonly areas: NonNullable<ClaimRequest['areas']>;
-  readonly policy: RetryPolicy;
+  /** What is known of its topic before it is sent. */
+  readonly standing: Extract<Standing, 'fresh' | 'topic_unavailable'>;
   /** Whether another call was made at this cell. */
   readonly isBegun: boolean;
 }
@@ -208,7 +204,7 @@ async function claimCall(
 async function sendCall(buying: Buying, claimed: ClaimedCall): Promise<Charged<AttemptOutcome>> {
   const { store, service, payer, health, effects, progress } = buying;
   const { clock, times, random } = effects;
-  const { call, price, wanted, work, tried, policy, permit } = claimed;
+  const { call, price, wanted, work, tried, standing, permit } = claimed;
   const location = locationOf(work.cell);
   const sentAt = steadyTime(clock);
   addTo(progress, { callsInFlight: 1 });
@@ -229,7 +225,7 @@ async function sendCall(buying: Buying, claimed: ClaimedCall): Promise<Charged<A
   const topics = wanted.map(({ topic }) => topic);
   const before = {
     tried,
-    policy: health.policyFor(call, policy),
+    standing: health.standingOf(call, standing),
     slowedDownSince: health.slowedDownSince,
   };
   const consequence = decideConsequence(verdict, { call, price, topics, ...before, at, random });
@@ -257,7 +253,8 @@ async function sendCall(buying: Buying, claimed: ClaimedCall): Promise<Charged<A
   );
   await store.settle([settlement]).catch((error) => health.stopAtError(error));
   if (settlement.price) payer.probes.answered(call);
-  if (consequence.ledger.charge === 'charged') payer.learnPrice(call.kind, credits);
+  if (consequence.ledger.charge === 'charged' && consequence.alarm === null)
+    payer.learnPrice(call.kind, credits);
   permit.refund(Math.max(0, permit.credits - credits));
   if (verdict.rate.remaining !== null) {
     // The ledger subtracts the spending of other runs on this store, call by call. If the throttle subtracted it too, these
@@ -272,10 +269,11 @@ async function sendCall(buying: Buying, claimed: ClaimedCall): Promise<Charged<A
 
 function carryOut(buying: Buying, claimed: ClaimedCall, consequence: Consequence): AttemptOutcome {
   const { payer, health, effects, progress } = buying;
-  const { next, answer } = consequence;
+  const { next, answer, alarm } = consequence;
+  if (alarm !== null) health.stop(alarm);
   if (next.step === 'retry') return { kind: 'retry', afterMs: next.afterMs, tried: next.tried };
   health.record(consequence.health);
-  learnOfKey(buying, claimed, consequence.key, next.step === 'replan' ? next.reason : '');
+  learnOfKey(buying, claimed, consequence);
   switch (next.step) {
     case 'use': {
       const { call } = claimed;
@@ -324,18 +322,17 @@ export function shortageStop(
   return limit === 'quota' ? payer.quotaUsedUp() : limitReached(job, limits, progress);
 }
 
-/** @param reason the status and the service's own words */
 function learnOfKey(
   { payer, health, service, effects }: Buying,
   { key, call }: ClaimedCall,
-  lesson: Consequence['key'],
-  reason: string,
+  { key: lesson, refusal }: Consequence,
 ): void {
   if (lesson === 'accepted') payer.probes.accepted(key, call);
   if (lesson === null || lesson === 'accepted') return;
   const isInvalid = lesson === 'invalid';
-  const what = `${key.name ?? 'the key'}${isInvalid ? '' : ` the scope ${scopeOf(call)}`}`;
-  const refused = `The service refused ${what} ${reason}`;
+  const refusedScope = lesson === 'scope_denied' ? ' the scope' : ' a call of the scope';
+  const what = `${key.name ?? 'the key'}${isInvalid ? '' : `${refusedScope} ${scopeOf(call)}`}`;
+  const refused = `The service refused ${what} ${refusal}`;
   payer.keyRefused(key, call, isInvalid ? 'key' : 'scope', refused);
   if (!payer.hasNoKey) {
     const then = isInvalid ? 'The next key is used' : 'What is left is planned again without it';

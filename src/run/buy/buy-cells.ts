@@ -1,4 +1,3 @@
-import { RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../client/retry.ts';
 import { BUNDLE_KINDS, type Call } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import {
@@ -119,8 +118,8 @@ async function buyCell(buying: Buying, begun: CellWork): Promise<CellResult> {
     const wanted = topics.map((topic) => ({ topic, freshSince: freshness.freshSince(topic) }));
     const areas = areasToClaim(plan.scan.areas, work.number, work.forAreas, wanted);
     const isTopicRetry = call.kind === 'single' && hasTopic(work.singlesOnly, call.topic);
-    const policy = isTopicRetry ? TOPIC_RETRY_POLICY : RETRY_POLICY;
-    const bought = await buyCall(buying, { work, call, wanted, areas, policy, isBegun });
+    const standing = isTopicRetry ? 'topic_unavailable' : 'fresh';
+    const bought = await buyCall(buying, { work, call, wanted, areas, standing, isBegun });
     credits += bought.credits;
     switch (bought.outcome.kind) {
       case 'answered':

@@ -1,25 +1,17 @@
-import { timeSpan } from '../../base/format-numbers.ts';
 import type { TopicReading } from '../../client/envelope.ts';
-import {
-  type Decision,
-  decide,
-  type RetryPolicy,
-  TOPIC_RETRY_POLICY,
-  type Tried,
-} from '../../client/retry.ts';
-import { DENIALS } from '../../client/status-kind.ts';
-import type { Verdict } from '../../client/verdict.ts';
+import { isPaidFailure, type Verdict } from '../../client/verdict.ts';
 import { columnsOf } from '../../columns/topic-columns.ts';
 import { type Answer, noDataAnswer, type TopicFailure } from '../../contract/answer.ts';
-import { type Call, scopeOf } from '../../contract/credits.ts';
+import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { ClaimRequest, Settlement } from '../../store/ledger/port.ts';
 import type { Freshness } from '../frame/freshness.ts';
 import { PROGRAM_SINCE } from '../frame/run-times.ts';
-import type { StopReason } from '../frame/stop.ts';
+import { type Stop, unbelievableCost } from '../frame/stop.ts';
 import { areasToSettle } from '../plan/area-plan.ts';
 import { COMPARABLE_MS } from '../plan/area-verification.ts';
 import type { BuyingContext, CellWork } from './buying.ts';
+import { decideNextStep, type NextStep, type Standing, type Tried } from './next-step.ts';
 import type { HealthSignal } from './run-health.ts';
 
 /** The call of a verdict, and the earlier attempts. */
@@ -29,7 +21,7 @@ export interface TriedCall {
   readonly price: number;
   readonly topics: readonly TopicSlug[];
   readonly tried: Tried;
-  readonly policy: RetryPolicy;
+  readonly standing: Standing;
   /** The steady time since which the service has asked every call of the run to slow down and answered none; null otherwise. */
   readonly slowedDownSince: number | null;
   readonly at: number;
@@ -43,11 +35,15 @@ export interface Consequence {
   readonly answer: ReceivedAnswer | null;
   /** The failure to store for each of the call's topics; null if another attempt follows, or nothing is known about the topics. */
   readonly failure: Pick<TopicFailure, 'reason' | 'note'> | null;
-  /** The new knowledge about the key. A scope that a firewall's page denied is denied for this run only. */
+  /** The new knowledge about the key. A scope that the refusal does not name is denied for this run only. */
   readonly key: 'accepted' | 'invalid' | 'scope_denied' | 'scope_denied_in_this_run' | null;
+  /** The status and the service's own words of a refusal; empty for none. */
+  readonly refusal: string;
   readonly health: HealthSignal;
   readonly slowedDownSince: number | null;
   readonly next: NextStep;
+  /** Ends the run, whatever is next for this call: its cost cannot be believed. */
+  readonly alarm: Stop | null;
 }
 
 /** How the ledger counts an attempt. A call that may have been charged counts with its expected price. */
@@ -65,47 +61,25 @@ interface ReceivedAnswer {
   readonly hasContents: boolean;
 }
 
-/** - `use`: the answer is stored. `retry`: the same call again.
- * - `replan`: keys or scopes have changed. `out_of_credits`: the quota is used up.
- * - `give_up`: the topics are left; `rejected`: the whole location is. `stop`: the run ends. */
-export type NextStep =
-  | { readonly step: 'use' | 'out_of_credits' }
-  | { readonly step: 'replan'; readonly reason: string }
-  | ({ readonly step: 'retry' } & Pick<
-      Extract<Decision, { next: 'retry' }>,
-      'afterMs' | 'rate' | 'tried'
-    >)
-  | {
-      readonly step: 'give_up';
-      readonly kind: Verdict['kind'];
-      readonly isRejected: boolean;
-      readonly message: string;
-    }
-  | {
-      readonly step: 'stop';
-      readonly reason: StopReason;
-      readonly message: string;
-      readonly afterMs: number | null;
-    };
-
 /** Decides the consequence of a call's verdict. */
 export function decideConsequence(verdict: Verdict, context: TriedCall): Consequence {
-  const { call, price, topics, tried, policy, random, at } = context;
+  const { call, price, topics, tried, standing, random, at } = context;
   const slowedDownSince =
     verdict.kind === 'answered'
       ? null
       : (context.slowedDownSince ?? (verdict.kind === 'rate' ? at : null));
   const slowedDownMs = at - (slowedDownSince ?? at);
-  const decision =
-    verdict.kind === 'answered' ? null : decide({ verdict, tried, policy, random, slowedDownMs });
+  const next = decideNextStep({ verdict, tried, standing, random, slowedDownMs });
   return {
     ledger: ledgerEntry(verdict, price),
     answer: answerOf(verdict, topics),
-    failure: decision?.next === 'give-up' ? failureOf(verdict, call) : null,
+    failure: next.step === 'give_up' ? failureOf(verdict, call) : null,
     key: keyLesson(verdict),
+    refusal: 'reason' in verdict ? verdict.reason : '',
     health: healthOf(verdict, context),
     slowedDownSince,
-    next: nextStep(verdict, decision),
+    next,
+    alarm: verdict.unbelievable === null ? null : unbelievableCost(verdict.unbelievable),
   };
 }
 
@@ -146,7 +120,7 @@ function failureOf(verdict: Verdict, call: Call): Consequence['failure'] {
     case 'unexplained':
       return { reason: 'failed', note: verdict.message };
     default:
-      return null;
+      return isPaidFailure(verdict) ? { reason: 'failed', note: verdict.message } : null;
   }
 }
 
@@ -158,14 +132,14 @@ function keyLesson(verdict: Verdict): Consequence['key'] {
     case 'unauthenticated':
       return 'invalid';
     case 'forbidden':
-      // An HTML page comes from a firewall, so the scope is not avoided for a day.
-      return verdict.isPage ? 'scope_denied_in_this_run' : 'scope_denied';
+      // Words of a rate, or the page of a firewall: the scope is not avoided for a day.
+      return verdict.isScopeNamed ? 'scope_denied' : 'scope_denied_in_this_run';
     default:
       return null;
   }
 }
 
-function healthOf(verdict: Verdict, { call, policy }: TriedCall): HealthSignal {
+function healthOf(verdict: Verdict, { call, standing }: TriedCall): HealthSignal {
   const topic = (isAvailable: boolean) =>
     call.kind === 'single' ? { slug: call.topic, isAvailable } : null;
   const signal = (
@@ -175,6 +149,7 @@ function healthOf(verdict: Verdict, { call, policy }: TriedCall): HealthSignal {
   ) => {
     return { service, topic: about, isPaid };
   };
+  if (isPaidFailure(verdict)) return signal('paid_error', topic(false), true);
   switch (verdict.kind) {
     case 'answered': {
       const reading = call.kind === 'single' ? verdict.results.get(call.topic) : undefined;
@@ -188,57 +163,17 @@ function healthOf(verdict: Verdict, { call, policy }: TriedCall): HealthSignal {
       return signal('answered', topic(true));
     case 'upstream':
       // The topic was unavailable before, so this result says nothing new about the service.
-      if (policy === TOPIC_RETRY_POLICY) return signal('no_news', topic(false));
+      if (standing === 'topic_unavailable') return signal('no_news', topic(false));
       return signal(call.kind === 'single' ? 'topic_failed' : 'failed', topic(false));
     case 'transport':
       return signal(verdict.code === 'CLOSED' ? 'no_news' : 'failed');
     case 'malformed':
-      return signal(verdict.reason === 'error' ? 'paid_error' : 'failed', topic(false), true);
+      return signal('failed', topic(false), true);
     case 'rejected':
     case 'unexplained':
       return signal('refused');
     default:
       return signal('responsive');
-  }
-}
-
-function nextStep(verdict: Verdict, decision: Decision | null): NextStep {
-  const { message } = verdict;
-  if (decision?.next === 'retry') {
-    const { afterMs, rate, tried } = decision;
-    return { step: 'retry', afterMs, rate, tried };
-  }
-  const stop = (reason: StopReason, why: string, afterMs: number | null = null): NextStep => {
-    return { step: 'stop', reason, message: why, afterMs };
-  };
-  if (decision?.next === 'pause') {
-    // A wait of hours beside a 429 is a quota of some kind; beside a failure it is an outage.
-    const reason = verdict.kind === 'rate' && decision.isAsked ? 'service_pause' : 'service_down';
-    const wait = timeSpan(Math.ceil(decision.afterMs / 60_000));
-    return stop(reason, `The service asks to wait ${wait}. ${message}.`, decision.afterMs);
-  }
-  switch (verdict.kind) {
-    case 'answered':
-    case 'no_data':
-      return { step: 'use' };
-    case 'quota':
-      return { step: 'out_of_credits' };
-    case 'unauthenticated':
-    case 'forbidden':
-      return { step: 'replan', reason: verdict.reason };
-    case 'limit':
-      return stop('service_pause', `${message}.`, verdict.rate.retryAfterMs);
-    case 'denied':
-      return stop('denied', `${message}. ${DENIALS[verdict.status]!.todo}`);
-    case 'redirected':
-      return stop('misdirected', `${message}.`);
-    default:
-      return {
-        step: 'give_up',
-        kind: verdict.kind,
-        isRejected: verdict.kind === 'rejected',
-        message,
-      };
   }
 }
 
@@ -260,7 +195,7 @@ interface GrantedCall extends Pick<ClaimRequest, 'call' | 'wanted'> {
 export function makeSettlement(
   context: Pick<BuyingContext, 'job' | 'plan' | 'freshness' | 'effects'>,
   { call, wanted, number, date, work, charged }: GrantedCall,
-  { ledger, answer, failure, key }: Consequence,
+  { ledger, answer, failure, key, alarm }: Consequence,
 ): Settlement {
   const { job, plan, freshness, effects } = context;
   const now = effects.times.now();
@@ -284,19 +219,27 @@ export function makeSettlement(
       answer?.hasContents && call.kind !== 'single'
         ? { kind: call.kind, topics: [...answer.results.keys()] }
         : undefined,
-    price: priceLearned(ledger, charged, call, answer !== null || failure?.reason === 'rejected'),
+    // A cost that cannot be believed is no price.
+    price:
+      alarm === null
+        ? priceLearned(ledger, charged, call, answer !== null || failure?.reason === 'rejected')
+        : undefined,
     refused: key === 'scope_denied' ? scopeOf(call) : undefined,
   };
 }
 
-/** The price to keep: what the call cost, where the store has none or another. A free answer shows none, but the next need not go alone. */
+/** The price to keep: what the call cost, where the store has none or another. A free answer shows none, but the next need not go alone. What
+ * was charged without an answer is no price unless it is higher: the next call goes alone again. */
 function priceLearned(
   { charge, credits }: Consequence['ledger'],
   charged: number | null,
   { kind }: ClaimRequest['call'],
   isAnswered: boolean,
 ): Settlement['price'] {
-  if (charge === 'charged') return credits === charged ? undefined : { kind, credits };
+  if (charge === 'charged') {
+    const isNews = isAnswered ? credits !== charged : credits > (charged ?? CREDITS[kind]);
+    return isNews ? { kind, credits } : undefined;
+  }
   return charge === 'free' && isAnswered && charged === null ? { kind, credits: null } : undefined;
 }
 

@@ -1,13 +1,8 @@
-import {
-  ONE_MORE_POLICY,
-  RESTART_POLICY,
-  RETRY_POLICY,
-  type RetryPolicy,
-} from '../../client/retry.ts';
 import type { Verdict } from '../../client/verdict.ts';
 import type { Call } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { type Stop, stopFor } from '../frame/stop.ts';
+import { IN_A_ROW, type Standing } from './next-step.ts';
 
 /** A call's signal about the service's health, after its retries. */
 export interface HealthSignal {
@@ -31,7 +26,7 @@ export interface HealthSignal {
 interface Breaker {
   /** Calls that failed in a row, since the last answered call. */
   readonly failures: number;
-  /** The charged errors among them. */
+  /** Charged errors since the last answered call, whatever free refusals came between. */
   readonly paidErrors: number;
   /** Whether there are such failures that concern the service as a whole; a 5xx on the single of one topic concerns that topic. */
   readonly everywhere: boolean;
@@ -47,26 +42,17 @@ interface Breaker {
 
 const NO_FAILURES = {
   failures: 0,
-  paidErrors: 0,
   everywhere: false,
   failingTopics: new Set<TopicSlug>(),
 };
 const HEALTHY: Breaker = {
   ...NO_FAILURES,
+  paidErrors: 0,
   rejections: 0,
   everAnswered: false,
   everPaid: false,
   unavailable: new Map(),
 };
-
-/** Eight calls in a row that were given up after retries are more than a short disturbance. */
-export const DOWN_AFTER = 8;
-/** Each of these was paid for: the second shows that the first was no accident. */
-const PAID_ERRORS = 2;
-/** After five failures in a row, more attempts at a topic cost time without result. */
-export const TOPIC_DOWN_AFTER = 5;
-/** Locations are checked before they are bought: if the first 25 are all rejected, the service's address is probably wrong. */
-export const ALL_REJECTED_AFTER = 25;
 
 /** Records a call once, after its retries, and not each attempt: a service that restarts breaks all calls in flight at the same instant. */
 function recordSignal(breaker: Breaker, { service, isPaid, topic }: HealthSignal): Breaker {
@@ -84,14 +70,14 @@ function recordSignal(breaker: Breaker, { service, isPaid, topic }: HealthSignal
 
 /** So many singles failed in a row that only another topic can show whether the service or their topics are down; or an error was charged. */
 function isInDoubt({ failures, paidErrors, everywhere }: Breaker): boolean {
-  return (failures >= DOWN_AFTER && !everywhere) || paidErrors > 0;
+  return (failures >= IN_A_ROW.failed && !everywhere) || paidErrors > 0;
 }
 
 /** Whether to stop buying this topic as a single in this run. */
 function isTopicDown(breaker: Breaker, topic: TopicSlug): boolean {
   const failures = breaker.unavailable.get(topic) ?? 0;
   return (
-    failures >= TOPIC_DOWN_AFTER ||
+    failures >= IN_A_ROW.topic ||
     (failures > 0 && isInDoubt(breaker) && breaker.failingTopics.has(topic))
   );
 }
@@ -103,7 +89,7 @@ function afterService(
 ): Partial<Breaker> {
   switch (service) {
     case 'answered':
-      return { ...NO_FAILURES, rejections: 0, everAnswered: true };
+      return { ...NO_FAILURES, paidErrors: 0, rejections: 0, everAnswered: true };
     case 'responsive':
       return NO_FAILURES;
     case 'refused':
@@ -199,21 +185,20 @@ export class RunHealth {
     }
   }
 
-  /** After a call was given up, the next that takes its turn is tried once. */
-  policyFor(call: Call, policy: RetryPolicy): RetryPolicy {
-    if (policy !== RETRY_POLICY || this.#doubted(call) === null) return policy;
+  /** What is known before a call: after one that was given up, the next that takes its turn is tried once. */
+  standingOf(call: Call, known: 'fresh' | 'topic_unavailable'): Standing {
+    if (known !== 'fresh' || this.#doubted(call) === null) return known;
     const { failures, everywhere, unavailable, everAnswered } = this.#breaker;
-    if (this.#isUnreachable) {
-      return failures > 0 && everywhere ? ONE_MORE_POLICY : everAnswered ? RESTART_POLICY : policy;
-    }
+    if (this.#isUnreachable)
+      return failures > 0 && everywhere ? 'given_up' : everAnswered ? 'restarting' : known;
     const wasGivenUp =
       isInDoubt(this.#breaker) || (call.kind === 'single' && unavailable.has(call.topic));
-    return wasGivenUp ? ONE_MORE_POLICY : policy;
+    return wasGivenUp ? 'given_up' : known;
   }
 
   #doubted(call: Call): string | null {
     if (this.#isUnreachable || isInDoubt(this.#breaker)) return 'service';
-    return call.kind === 'single' && (this.#failedAttempts.get(call.topic) ?? 0) >= TOPIC_DOWN_AFTER
+    return call.kind === 'single' && (this.#failedAttempts.get(call.topic) ?? 0) >= IN_A_ROW.topic
       ? call.topic
       : null;
   }
@@ -231,7 +216,9 @@ export class RunHealth {
   }
 
   outage(): Stop {
-    return stopFor('service_down', `The service does not answer (${this.#lastFailure}).`);
+    const isPaid = this.#breaker.paidErrors >= IN_A_ROW.charged;
+    const what = isPaid ? 'The service charges for failures' : 'The service does not answer';
+    return stopFor('service_down', `${what} (${this.#lastFailure}).`);
   }
 
   record(signal: HealthSignal): void {
@@ -252,11 +239,11 @@ export class RunHealth {
     const { failures, paidErrors, everywhere, rejections, everAnswered } = this.#breaker;
     // The service may lack just the topics that fail again and again, and concurrent calls ask for the same topic many times in a row.
     const isDown =
-      (failures >= DOWN_AFTER && everywhere) ||
-      paidErrors >= PAID_ERRORS ||
+      (failures >= IN_A_ROW.failed && everywhere) ||
+      paidErrors >= IN_A_ROW.charged ||
       this.#topics.every((topic) => this.isTopicDown(topic));
-    if (!everAnswered && rejections >= ALL_REJECTED_AFTER) {
-      const why = `No request was answered, and ${ALL_REJECTED_AFTER} were refused. ${message}.`;
+    if (!everAnswered && rejections >= IN_A_ROW.refused) {
+      const why = `No request was answered, and ${IN_A_ROW.refused} were refused. ${message}.`;
       this.stop(stopFor('misdirected', why));
     } else if (isDown) this.stop(this.outage());
   }

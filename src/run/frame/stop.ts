@@ -55,6 +55,13 @@ export const STOPS = {
     code: 'KEY_REFUSED',
     remedy: 'Settle this with the provider',
   },
+  /** The service states a cost that no call has. */
+  cost: {
+    state: 'stopped',
+    isFailure: false,
+    code: 'BUDGET_REACHED',
+    remedy: 'Ask the provider what a call costs',
+  },
   misdirected: { state: 'stopped', isFailure: true, code: 'USAGE', remedy: 'Check base_url' },
   store_moved: {
     state: 'stopped',
@@ -124,6 +131,12 @@ export function rowsAreDone(limit: number): Stop {
 /** The stop after the store was moved: the next run would not find the bought answers. */
 export function storeMovedStop({ message, hint }: PerilbookError): Stop {
   return stopFor('store_moved', `${message}. ${hint}`);
+}
+
+/** The stop at a call whose cost cannot be believed. @param figures the stated and the expected cost */
+export function unbelievableCost(figures: string): Stop {
+  const why = `A call's cost cannot be believed: ${figures}`;
+  return stopFor('cost', `${why}. The ledger counts the highest figure; nothing more was bought.`);
 }
 
 /** The stop before a rest that costs more than planned and than the run may spend. @param why a sentence without its full stop */

@@ -1,62 +1,72 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Rate } from '../../src/client/exchange.ts';
+import type { Refused, Transport, Verdict } from '../../src/client/verdict.ts';
 import {
-  type Decision,
-  decide,
+  decideNextStep,
   LONGEST_WAIT_MS,
+  type NextStep,
   NOTHING_TRIED,
-  RETRY_POLICY,
-  TOPIC_RETRY_POLICY,
+  type Standing,
   type Tried,
-} from '../../src/client/retry.ts';
-import type { Answered, Refused, Transport, Verdict } from '../../src/client/verdict.ts';
+} from '../../src/run/buy/next-step.ts';
 import { fc } from '../properties.ts';
 
-type Unanswered = Exclude<Verdict, Answered>;
-
 const NO_RATE: Rate = { remaining: null, resetMs: null, retryAfterMs: null };
-const common = { discrepancy: null, message: 'm', requestId: null, rate: NO_RATE };
+const common = {
+  discrepancy: null,
+  unbelievable: null,
+  message: 'm',
+  requestId: null,
+  rate: NO_RATE,
+};
 const refused = (kind: Refused['kind'], rate: Partial<Rate> = {}): Refused => ({
-  ...{
-    ...common,
-    kind,
-    charged: 0,
-    status: 0,
-    isPage: false,
-    reason: '',
-    rate: { ...NO_RATE, ...rate },
-  },
+  ...common,
+  kind,
+  charged: 0,
+  status: 402,
+  isScopeNamed: false,
+  reason: '',
+  rate: { ...NO_RATE, ...rate },
 });
 const transport = (charged: 0 | 'unknown', code: Transport['code'] = 'BROKEN'): Transport => ({
-  ...{ ...common, kind: 'transport', charged, code },
+  ...common,
+  kind: 'transport',
+  charged,
+  code,
 });
 
 const ask = (
-  verdict: Unanswered,
+  verdict: Verdict,
   tried: Tried = NOTHING_TRIED,
   random = 0.5,
-  policy = RETRY_POLICY,
-): Decision => decide({ verdict, tried, policy, random: () => random });
+  standing: Standing = 'fresh',
+): NextStep => decideNextStep({ verdict, tried, standing, random: () => random });
 
 /** Retries the same verdict until the decision is not to retry. */
-function exhaust(verdict: Unanswered, random = 0.5, policy = RETRY_POLICY) {
+function exhaust(verdict: Verdict, random = 0.5, standing: Standing = 'fresh') {
   const waits: number[] = [];
   let tried = NOTHING_TRIED;
   for (;;) {
-    const decision = ask(verdict, tried, random, policy);
-    if (decision.next !== 'retry') return { waits, end: decision };
-    waits.push(decision.afterMs);
-    tried = decision.tried;
+    const next = ask(verdict, tried, random, standing);
+    if (next.step !== 'retry') return { waits, end: nextWord(next) };
+    waits.push(next.afterMs);
+    tried = next.tried;
     assert.ok(waits.length < 10_000, 'retries for ever');
   }
+}
+
+/** `give_up`, `stop service_down 60000`: a step and its reason, and after how many milliseconds the run may go on. */
+function nextWord(next: NextStep): string {
+  if (next.step !== 'stop') return next.step;
+  return [next.step, next.reason, next.afterMs].filter((part) => part !== null).join(' ');
 }
 
 test('a 5xx and a failure that was surely free: four attempts, each wait up to twice the one before', () => {
   for (const verdict of [refused('upstream'), transport(0, 'CONNECT')]) {
     assert.deepEqual(exhaust(verdict, 0.9999), {
       waits: [1_000, 2_000, 4_000],
-      end: { next: 'give-up' },
+      end: 'give_up',
     });
     assert.deepEqual(exhaust(verdict, 0).waits, [0, 0, 0]);
   }
@@ -68,41 +78,74 @@ test('a failure that may have been charged: one more attempt only', () => {
 
 test('doubts are counted across failures of other kinds', () => {
   const first = ask(transport('unknown'));
-  assert.ok(first.next === 'retry');
+  assert.ok(first.step === 'retry');
   const second = ask(refused('upstream'), first.tried);
-  assert.ok(second.next === 'retry');
-  assert.equal(ask(transport('unknown'), second.tried).next, 'give-up');
-  assert.equal(ask(transport(0), second.tried).next, 'retry');
+  assert.ok(second.step === 'retry');
+  assert.equal(ask(transport('unknown'), second.tried).step, 'give_up');
+  assert.equal(ask(transport(0), second.tried).step, 'retry');
 });
 
-test('what was interrupted, is final, paid or the caller’s to solve, or will be the same again, is not tried again', () => {
-  const codes = ['CLOSED', 'BODY_TOO_LARGE', 'DAMAGED', 'NOT_HTTP'] as const;
-  const malformed: Unanswered = {
+test('what was interrupted, is final, paid, or will be the same again, is not tried again', () => {
+  const malformed = (charged: number | 'unknown'): Verdict => ({
     ...common,
     kind: 'malformed',
-    charged: 'unknown',
-    reason: 'not-json',
-  };
-  const rejected: Unanswered = { ...common, kind: 'rejected', charged: 0, status: 422 };
-  const kinds = [
-    'unauthenticated',
-    'forbidden',
-    'denied',
-    'quota',
-    'redirected',
-    'unexplained',
-  ] as const;
-  const unheardOf = { ...common, kind: 'unheard-of' } as unknown as Unanswered;
-  const same = codes.map((code) => transport('unknown', code));
-  for (const verdict of [
-    malformed,
-    rejected,
-    unheardOf,
-    ...kinds.map((kind) => refused(kind)),
-    ...same,
-  ]) {
-    assert.deepEqual(ask(verdict), { next: 'give-up' });
+    charged,
+    reason: 'shape',
+  });
+  const rejected: Verdict = { ...common, kind: 'rejected', charged: 0, status: 422 };
+  for (const [verdict, end] of [
+    [malformed('unknown'), 'give_up'],
+    [malformed(35), 'give_up'],
+    [rejected, 'give_up'],
+    [refused('unexplained'), 'give_up'],
+    [refused('unauthenticated'), 'replan'],
+    [refused('forbidden'), 'replan'],
+    [refused('denied'), 'stop denied'],
+    [refused('quota'), 'out_of_credits'],
+    [refused('limit'), 'stop service_pause'],
+    [refused('redirected'), 'stop misdirected'],
+    ...(['CLOSED', 'BODY_TOO_LARGE', 'DAMAGED', 'NOT_HTTP'] as const).map(
+      (code) => [transport('unknown', code), 'give_up'] as const,
+    ),
+  ] as const) {
+    assert.deepEqual(exhaust(verdict), { waits: [], end });
   }
+});
+
+test('a failure that states a cost is not tried again, by no key, whatever it asks for', () => {
+  const word = {
+    upstream: 'give_up',
+    unexplained: 'give_up',
+    rate: 'give_up',
+    unauthenticated: 'give_up',
+    forbidden: 'give_up',
+    quota: 'out_of_credits',
+    limit: 'stop service_pause 2000',
+    denied: 'stop denied',
+    redirected: 'stop misdirected',
+  } as const;
+  for (const [kind, end] of Object.entries(word)) {
+    for (const charged of [1, 35, 'unknown'] as const) {
+      const refusal = refused(kind as Refused['kind'], { retryAfterMs: 2_000 });
+      assert.deepEqual(exhaust({ ...refusal, charged }), { waits: [], end }, kind);
+    }
+  }
+});
+
+test('a quota that is used up, with a short wait: waited as told, once; a long wait is told, not waited', () => {
+  const word = { limit: 'stop service_pause 2000', quota: 'out_of_credits' };
+  for (const kind of ['limit', 'quota'] as const) {
+    const short = refused(kind, { retryAfterMs: 2_000 });
+    assert.deepEqual(exhaust(short), { waits: [2_000], end: word[kind] });
+    // A rate before it does not count.
+    const slowed = ask(refused('rate', { retryAfterMs: 1_000 }));
+    assert.ok(slowed.step === 'retry');
+    assert.equal(ask(short, slowed.tried).step, 'retry');
+    const long = refused(kind, { retryAfterMs: LONGEST_WAIT_MS + 1 });
+    assert.deepEqual(exhaust(long).waits, []);
+  }
+  const long = refused('limit', { retryAfterMs: 3_600_000 });
+  assert.equal(exhaust(long).end, 'stop service_pause 3600000');
 });
 
 test('a time that the service names is waited for, whatever the dice say', () => {
@@ -114,7 +157,7 @@ test('a time that the service names is waited for, whatever the dice say', () =>
   ] as const) {
     for (const random of [0, 0.5, 0.99]) {
       const decision = ask(refused(kind, rate), NOTHING_TRIED, random);
-      assert.ok(decision.next === 'retry');
+      assert.ok(decision.step === 'retry');
       assert.equal(decision.afterMs, afterMs);
     }
   }
@@ -123,7 +166,7 @@ test('a time that the service names is waited for, whatever the dice say', () =>
 test('without any time: longer and longer, at least a second, at most a minute, in the end a pause', () => {
   const { waits, end } = exhaust(refused('rate'), 0.9999);
   assert.deepEqual(waits.slice(0, 8), [1_000, 2_000, 4_000, 7_999, 15_998, 31_997, 59_994, 59_994]);
-  assert.equal(end.next, 'pause');
+  assert.equal(end, 'stop service_down 59994');
   assert.ok(exhaust(refused('rate'), 0).waits.every((ms) => ms === 1_000));
 });
 
@@ -131,37 +174,34 @@ test('a service that asks for a second again and again is believed once, then wa
   const { waits, end } = exhaust(refused('rate', { retryAfterMs: 1_000 }));
   assert.deepEqual(waits.slice(0, 8), [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
   assert.ok(waits.length <= 16, `${waits.length} attempts`);
-  assert.deepEqual(end, { next: 'pause', afterMs: 60_000, isAsked: false });
+  assert.equal(end, 'stop service_down 60000');
 });
 
 test('a run in which nobody is answered waits ten minutes in all, however little each call has waited', () => {
   const question = {
     verdict: refused('rate', { retryAfterMs: 1_000 }),
     tried: NOTHING_TRIED,
-    policy: RETRY_POLICY,
+    standing: 'fresh' as const,
   };
   const after = (slowedDownMs: number) =>
-    decide({ ...question, random: () => 0.5, slowedDownMs }).next;
+    decideNextStep({ ...question, random: () => 0.5, slowedDownMs }).step;
   assert.equal(after(599_000), 'retry');
-  assert.equal(after(599_001), 'pause');
+  assert.equal(after(599_001), 'stop');
 });
 
 test('a wait as long as the longest is waited, a longer one ends the run, which says for how long', () => {
   for (const kind of ['rate', 'upstream'] as const) {
-    assert.equal(ask(refused(kind, { retryAfterMs: LONGEST_WAIT_MS })).next, 'retry', kind);
+    assert.equal(ask(refused(kind, { retryAfterMs: LONGEST_WAIT_MS })).step, 'retry', kind);
     for (const retryAfterMs of [LONGEST_WAIT_MS + 1, 365 * 86_400_000]) {
-      assert.deepEqual(ask(refused(kind, { retryAfterMs })), {
-        next: 'pause',
-        afterMs: retryAfterMs,
-        isAsked: true,
-      });
+      const reason = kind === 'rate' ? 'service_pause' : 'service_down';
+      assert.equal(exhaust(refused(kind, { retryAfterMs })).end, `stop ${reason} ${retryAfterMs}`);
     }
   }
 });
 
 test('the retry of an unavailable topic is one attempt, but a lost connection is not held against it', () => {
-  assert.deepEqual(exhaust(refused('upstream'), 0.5, TOPIC_RETRY_POLICY).waits, []);
-  assert.equal(exhaust(transport(0), 0.5, TOPIC_RETRY_POLICY).waits.length, 3);
+  assert.deepEqual(exhaust(refused('upstream'), 0.5, 'topic_unavailable').waits, []);
+  assert.equal(exhaust(transport(0), 0.5, 'topic_unavailable').waits.length, 3);
 });
 
 test('whatever comes in whatever order, a call ends: few attempts, bounded waiting', () => {
@@ -184,7 +224,7 @@ test('whatever comes in whatever order, a call ends: few attempts, bounded waiti
           if (one.kind !== 'rate') failures++;
           if (one.charged === 'unknown') inDoubt++;
           const decision = ask(one, tried, random);
-          if (decision.next !== 'retry') return;
+          if (decision.step !== 'retry') return;
           tried = decision.tried;
           assert.equal(
             decision.rate,
