@@ -37,7 +37,7 @@ interface VerdictBase {
 }
 
 /** The call was answered; each topic may still have failed on its own. */
-export interface Answered
+interface Answered
   extends VerdictBase,
     Pick<Answering, 'timestamp' | 'results' | 'resolved' | 'fingerprint' | 'sample'> {
   readonly kind: 'answered';
