@@ -51,18 +51,18 @@ export function shareOf(part: number, whole: number): number | null {
 }
 
 const STEPS = [
-  [1e12, ' tn'],
-  [1e9, ' bn'],
-  [1e6, ' m'],
-  [1e3, ' k'],
+  [1e12, ' T'],
+  [1e9, ' B'],
+  [1e6, ' M'],
+  [1e3, ' K'],
 ] as const;
 
-/** A sum of values in three digits and a unit, with the currency where it is known: $3.19 bn, CAD 12.5 m, 950, 0.60. */
+/** A sum of values in three digits and a unit, with the currency where it is known: $3.19 B, CAD 12.5 M, 950, 0.60. */
 export function amount(value: number, currency: string | null): string {
   const [sign, size] = [value < 0 ? '−' : '', Math.abs(value)];
   const before = sign + (currency === null ? '' : currency === 'USD' ? '$' : `${currency} `);
   if (size > 0 && size < 0.01) return `${before}<0.01`;
-  // 999,500 is 1.00 m: a thousand times the next smaller unit has four digits.
+  // 999,500 is 1.00 M: a thousand times the next smaller unit has four digits.
   const [per, unit] = STEPS.find(([least]) => size >= least * 0.9995) ?? [1, ''];
   const scaled = size / per;
   const digits =

@@ -49,7 +49,7 @@ test('value by flood zone, state and county; what is unknown is never outside of
   assert.deepEqual(zones!.answered, { locations: 8, value: 255e6 });
   assert.equal(
     facts.story,
-    '37 % of the 63.0 m determined is in a Special Flood Hazard Area; 64.0 m is undetermined; 128 m is not studied; 256 m is not answered.',
+    '37 % of the 63.0 M determined is in a Special Flood Hazard Area; 64.0 M is undetermined; 128 M is not studied; 256 M is not answered.',
   );
   const areas = [...facts.states.largest, ...facts.counties.largest, facts.states.all].map(
     ({ name, perils }) => {
@@ -111,7 +111,7 @@ test('the page says what a flood zone is not, beside the map and the shares, and
     )?.[1];
   assert.deepEqual(['Denver, Colorado', 'Harris, Texas', 'Colorado'].map(cellOf), [
     '–',
-    '16.0 m',
+    '16.0 M',
     '–',
   ]);
 });
@@ -126,7 +126,7 @@ test('without a place whose zone is determined, the first sentence has no share'
     classes: zones!.classes.map((of, at) => (at < 6 ? { ...of, ...sum() } : of)),
   };
   const story = formatStory({ ...facts, topics: [unknown] });
-  assert.equal(story, '64.0 m is undetermined; 128 m is not studied; 256 m is not answered.');
+  assert.equal(story, '64.0 M is undetermined; 128 M is not studied; 256 M is not answered.');
 });
 
 test('a place without a study that waits for another topic is not taken for one without an answer', () => {

@@ -48,7 +48,7 @@ test('a share is never shown as nothing when it is something, nor as all when it
 
 test('what a report measures, and the line of a row', () => {
   for (const [valueName, currency, value, ...expected] of [
-    ['tiv', 'CAD', 9e6, 'value', 'Value, CAD', 9e6, 'CAD 9.00 m', 'CAD 9.00 m'],
+    ['tiv', 'CAD', 9e6, 'value', 'Value, CAD', 9e6, 'CAD 9.00 M', 'CAD 9.00 M'],
     ['tiv', null, null, 'value', 'Value', 0, '0', '0'],
     [null, 'CAD', null, 'locations', 'Locations', 1_200, '1,200', '1,200 locations'],
   ] as const) {
@@ -67,12 +67,12 @@ test('amounts have three digits, a unit, and their currency where it is known', 
     [3_194_148_000, 999_600_000, 99_960_000, 12_345, 950.4, 0, -2_500_000].map((value) =>
       amount(value, 'USD'),
     ),
-    ['$3.19 bn', '$1.00 bn', '$100 m', '$12.3 k', '$950', '$0', '−$2.50 m'],
+    ['$3.19 B', '$1.00 B', '$100 M', '$12.3 K', '$950', '$0', '−$2.50 M'],
   );
-  assert.deepEqual([amount(1e12, 'CAD'), amount(5e6, null)], ['CAD 1.00 tn', '5.00 m']);
+  assert.deepEqual([amount(1e12, 'CAD'), amount(5e6, null)], ['CAD 1.00 T', '5.00 M']);
   assert.deepEqual(
     [0.6, 12.34, 150.6, 7, 0.001, -0.5, 999.4, 999.7, 999_999].map((value) => amount(value, null)),
-    ['0.60', '12.3', '151', '7', '<0.01', '−0.50', '999', '1.00 k', '1.00 m'],
+    ['0.60', '12.3', '151', '7', '<0.01', '−0.50', '999', '1.00 K', '1.00 M'],
     'small sums are not rounded to whole numbers',
   );
 });
@@ -144,22 +144,26 @@ for (const [mode, part] of [
   ['dark', 2],
 ] as const) {
   for (const [name, sight] of Object.entries(SIGHTS)) {
-    test(`in ${mode} with ${name} sight neighbouring classes stay apart, and all stand out from the land`, () => {
-      const [land, ...tones] = ['land', 't1', 't2', 't3', 't4', 't5', 't6'].map((tone) =>
-        seen(part, tone, sight),
-      );
-      for (const [index, tone] of tones.entries()) {
-        const apart = (other: readonly number[]) =>
-          Math.hypot(...tone.map((at, axis) => at - other[axis]!));
-        assert.ok(apart(land!) > APART, `${index + 1} and the land: ${apart(land!)}`);
-        if (index > 0)
-          assert.ok(
-            apart(tones[index - 1]!) > APART,
-            `${index} and ${index + 1}: ${apart(tones[index - 1]!)}`,
-          );
+    test(`in ${mode} with ${name} sight all classes stay apart, and from the land and from sums`, () => {
+      const names = ['t1', 't2', 't3', 't4', 't5', 't6', 'none', 'land', 'heat'];
+      const colours = names.map((tone) => seen(part, tone, sight));
+      for (const [index, colour] of colours.entries()) {
+        for (const [before, other] of colours.slice(0, index).entries()) {
+          const apart = Math.hypot(...colour.map((at, axis) => at - other[axis]!));
+          assert.ok(apart > APART, `${names[before]} and ${names[index]}: ${apart}`);
+        }
       }
     });
   }
+  test(`in ${mode} lightness follows the order of the classes, so that grey print keeps it`, () => {
+    const lightness = ['t1', 't2', 't3', 't4', 't5', 't6'].map(
+      (tone) => seen(part, tone, SIGHTS.normal)[0]!,
+    );
+    const steps = lightness
+      .slice(1)
+      .map((at, index) => (lightness[index]! - at) * (part === 1 ? 1 : -1));
+    assert.ok(Math.min(...steps) >= 7, `${lightness}`);
+  });
   test(`in ${mode} cool is low and warm is high`, () => {
     // b* of CIELAB is below 0 for blue, a* above 0 for red.
     const [low, , , , high] = ['t1', 't2', 't3', 't4', 't5'].map((tone) =>

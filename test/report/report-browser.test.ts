@@ -134,8 +134,8 @@ test(
     await page.locator('#marks use').first().hover();
     assert.equal(
       await hint(),
-      'Los Angeles, California: 1.75 m, 14.8 % of the value. Most at risk: Earthquake 1.75 m, Wildfire 1.75 m.\n' +
-        'Here: 2 locations, 1.75 m. Highest rating of all hazards: 2 of 2 answered: Very High',
+      'Los Angeles, California: 1.75 M, 14.8 % of the value. Most at risk: Earthquake 1.75 M, Wildfire 1.75 M.\n' +
+        'Here: 2 locations, 1.75 M. Highest rating of all hazards: 2 of 2 answered: Very High',
     );
     await page.mouse.move(0, 0);
     const drawing = page.locator('#map-drawing');

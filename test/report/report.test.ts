@@ -20,7 +20,7 @@ test('the facts of a book made by hand are its sums by hand', async (t) => {
   assert.deepEqual(highest!.answered, { locations: 10, value: 11_250_000 });
   assert.equal(
     made.story,
-    '16 % of the 11.3 m answered is rated Very High for earthquake; Los Angeles, California and Anchorage, Alaska hold 100 % of it; 600 k is not answered.',
+    '16 % of the 11.3 M answered is rated Very High for earthquake; Los Angeles, California and Anchorage, Alaska hold 100 % of it; 600 K is not answered.',
   );
   const rated = made.locations.map(({ id, ratings }) =>
     [id, ...ratings.map(({ topic, rating }) => `${topic} ${rating}`)].join(', '),
@@ -79,7 +79,7 @@ test('a partly answered book in two currencies: each figure is a sum of what is 
   });
   assert.equal(
     facts.story,
-    '100 % of the $2.00 m answered is rated Very High for hurricane; Miami-Dade, Florida holds 100 % of it; $13.0 m is not answered.',
+    '100 % of the $2.00 M answered is rated Very High for hurricane; Miami-Dade, Florida holds 100 % of it; $13.0 M is not answered.',
   );
   assert.ok(
     page.includes(
@@ -93,11 +93,11 @@ test('a partly answered book in two currencies: each figure is a sum of what is 
   assert.ok(page.includes('Shown: Hurricane, by value.'));
   assert.ok(
     page.includes(
-      '<b>Most Very High for Hurricane:</b> <small>Miami-Dade, Florida ($2.00 m)</small>',
+      '<b>Most Very High for Hurricane:</b> <small>Miami-Dade, Florida ($2.00 M)</small>',
     ),
   );
   // Values of two currencies are never added, and no line of the page says so.
-  assert.ok(page.includes('$15.0 m (4 locations), CAD 16.0 m (1 location). They are not added'));
+  assert.ok(page.includes('$15.0 M (4 locations), CAD 16.0 M (1 location). They are not added'));
   assert.doesNotMatch(page, /add the numbers/);
   const sums = facts.currencies.map(({ currency, value }) => `${currency} ${value}`);
   assert.deepEqual(sums, ['USD 15000000', 'CAD 16000000']);

@@ -60,8 +60,8 @@ const hail = (...mostIn: readonly (readonly [string, number])[]) =>
   topic('hail', rated(80, 20, 5), ...mostIn);
 
 test('the first sentence: the largest share that is rated high, its counties, and what is not answered', () => {
-  const high = '25 % of the $80.0 k answered is rated Very High for hail';
-  const lacking = '; $20.0 k is not answered.';
+  const high = '25 % of the $80.0 K answered is rated Very High for hail';
+  const lacking = '; $20.0 K is not answered.';
   for (const [book, words] of [
     [{ topics: [hail(LEON)] }, `${high}; Leon, Florida holds 100 % of it${lacking}`],
     [
@@ -79,11 +79,11 @@ test('the first sentence: the largest share that is rated high, its counties, an
     [{ topics: [hail(LEON, BAY)], counties: 2 }, `${high}${lacking}`],
     [
       { topics: [topic('hail', rated(ALL, 20))], counties: 0 },
-      '20 % of the $100 k answered is rated Very High for hail.',
+      '20 % of the $100 K answered is rated Very High for hail.',
     ],
     [
       { topics: [topic('hail', rated(80, 0, 5))], counties: 0 },
-      `6 % of the $80.0 k answered is rated Relatively High for hail${lacking}`,
+      `6 % of the $80.0 K answered is rated Relatively High for hail${lacking}`,
     ],
     [
       { topics: [hail()], counties: 0, valueName: null },
@@ -104,7 +104,7 @@ test('the first sentence: the largest share that is rated high, its counties, an
       `Wildfire: not answered. ${high}${lacking}`,
     ],
     [{ topics: [quiet('hail')], all: sum(0) }, 'No row has a location in the US.'],
-    [{ topics: [quiet('hail', 0), quiet('wildfire', 0)] }, 'Nothing of $100 k is answered yet.'],
+    [{ topics: [quiet('hail', 0), quiet('wildfire', 0)] }, 'Nothing of $100 K is answered yet.'],
   ] as const satisfies readonly (readonly [Book, string])[]) {
     assert.equal(story(book), words);
   }
@@ -117,15 +117,15 @@ test('the first sentence where nothing is rated high: none only where every aske
   for (const [topics, words] of [
     [
       [quiet('hail'), quiet('wildfire')],
-      'None of the $100 k is rated Relatively High or Very High for a hazard.',
+      'None of the $100 K is rated Relatively High or Very High for a hazard.',
     ],
     [
       [quiet('hail', 70), quiet('wildfire', 0)],
-      'Hail: nothing high in the $70.0 k answered; wildfire not answered.',
+      'Hail: nothing high in the $70.0 K answered; wildfire not answered.',
     ],
     [
       [quiet('hail', 70), quiet('wildfire', 70)],
-      'Hail and wildfire: nothing high in the $70.0 k answered; $10.0 k is not answered.',
+      'Hail and wildfire: nothing high in the $70.0 K answered; $10.0 K is not answered.',
     ],
     [
       [quiet('hail', 70), quiet('wildfire', 60), quiet('earthquake', 0)],
@@ -133,12 +133,12 @@ test('the first sentence where nothing is rated high: none only where every aske
     ],
     [
       many.slice(0, 3),
-      'Hail, wildfire and earthquake: nothing high in the $90.0 k answered; $10.0 k is not answered.',
+      'Hail, wildfire and earthquake: nothing high in the $90.0 K answered; $10.0 K is not answered.',
     ],
-    [many, '4 topics: nothing high in the $90.0 k answered; $10.0 k is not answered.'],
+    [many, '4 topics: nothing high in the $90.0 K answered; $10.0 K is not answered.'],
     [
       [quiet('hail'), quiet('wildfire', 90)],
-      'Hail and wildfire: nothing high in what is answered; $10.0 k is not answered.',
+      'Hail and wildfire: nothing high in what is answered; $10.0 K is not answered.',
     ],
     [[quiet('hail', 0), quiet('superfund')], 'Hail not answered.'],
   ] as const) {
@@ -147,9 +147,9 @@ test('the first sentence where nothing is rated high: none only where every aske
   for (const [slug, words] of [
     [
       'superfund',
-      '10 % of the $40.0 k answered is within 1 mile of Superfund Sites; $60.0 k is not answered.',
+      '10 % of the $40.0 K answered is within 1 mile of Superfund Sites; $60.0 K is not answered.',
     ],
-    ['radon', '10 % of the $40.0 k answered is in Zone 1 for Radon; $60.0 k is not answered.'],
+    ['radon', '10 % of the $40.0 K answered is in Zone 1 for Radon; $60.0 K is not answered.'],
   ] as const) {
     assert.equal(story({ topics: [topic(slug, rated(40, 4))], highest: null }), words);
   }

@@ -115,7 +115,7 @@ const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.to
 export type Measure = ReturnType<typeof measureOf>;
 
 /** The measure of a report: the value if the input has one, else the number of locations. `name` is the head of its column, `words` are
- * `$92.7 bn` or `36,600 locations`. */
+ * `$92.7 B` or `36,600 locations`. */
 export function measureOf({ valueName, currency }: Pick<Facts, 'valueName' | 'currency'>) {
   if (valueName === null) {
     const words = ({ locations }: Sum) => counted(locations, 'location');

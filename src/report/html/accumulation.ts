@@ -58,7 +58,10 @@ function areaTables(facts: Facts, head: 'County' | 'State', list: AreaList): Htm
     perils.map((peril, at) => {
       const [value, { answered }] = [atRisk(area, peril), area.perils[peril]!];
       const text = answered.locations === 0 ? '–' : value === 0 ? '·' : measure.shown(value);
-      return heatCell(text, isHot ? value / most : 0, at >= PERILS_PRINTED);
+      return heatCell(text, isHot ? value / most : 0, {
+        tone: null,
+        isUnprinted: at >= PERILS_PRINTED,
+      });
     });
   const perilHeads = perils.map(
     (peril, at) =>

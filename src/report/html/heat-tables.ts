@@ -95,7 +95,7 @@ function heatTable(facts: Facts, { of }: Measure, title: string, lines: readonly
   const heads = html`<th scope="col">Topic</th>${used.map(({ of: { name: className, tone } }) => html`<th scope="col" class="n">${swatch(tone)}${className}</th>`)}<th scope="col" class="n">${scale.severe.words}${knownWord(scale) === 'answered' ? '' : `, of ${knownWord(scale)}`}</th><th scope="col" class="n">${answeredName(facts)}</th>`;
   const shares = lines.map(({ title: topic, rated: { answered, known, severe, classes } }) => {
     const whole = of(answered);
-    return html`<tr><th scope="row">${topic}</th>${used.map(({ index }) => heatCell(percent(of(classes[index]!), whole), whole === 0 ? 0 : of(classes[index]!) / whole))}<td class="n"><b>${percent(of(severe), of(known))}</b></td><td class="n">${percent(whole, of(facts.all))}</td></tr>\n`;
+    return html`<tr><th scope="row">${topic}</th>${used.map(({ index, of: { tone } }) => heatCell(percent(of(classes[index]!), whole), whole === 0 ? 0 : of(classes[index]!) / whole, { tone }))}<td class="n"><b>${percent(of(severe), of(known))}</b></td><td class="n">${percent(whole, of(facts.all))}</td></tr>\n`;
   });
   return scrolling(name, table(name, heads, shares, 'heat'));
 }

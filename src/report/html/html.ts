@@ -151,7 +151,7 @@ export function swatch(tone: BarTone): Html {
 }
 
 /** The part of the heat's colour in each background, in percent. */
-const HEATS = [9, 20, 35, 54, 80];
+const HEATS = [8, 16, 24, 32, 40];
 
 /** The style of tones and heats, a rule for each; that of hatchings is in map.css. */
 export function toneStyle(): string {
@@ -163,18 +163,34 @@ export function toneStyle(): string {
   const tones = [...fills, ['plain', 'accent'], ['rest', 'rail']].map(
     ([tone, of]) => `.t-${tone} { fill: var(--${of}); }`,
   );
-  const mixed = (part: number) => `color-mix(in srgb, var(--heat) ${part}%, transparent)`;
+  const own = [...fills, ['sparse', 'none'], ['unanswered', 'none']].map(
+    ([tone, of]) => `.of-${tone} { --own: var(--${of === 'void' ? 'none' : of}); }`,
+  );
+  const mixed = (part: number) =>
+    `color-mix(in srgb, var(--own, var(--heat)) ${part}%, transparent)`;
   return [
     ...tones,
+    ...own,
     ...HEATS.map((part, index) => `.h-${index + 1} { background: ${mixed(part)}; }`),
     '',
   ].join('\n');
 }
 
-/** A table cell whose background shows the size of its number, from 0 to 1. Some are for the screen only. */
-export function heatCell(text: string, heat: number, isUnprinted = false): Html {
+/** How a cell is coloured by its number: in the tone of its class, or, for a sum (null), in a colour that no class has. */
+interface HeatStyle {
+  readonly tone: BarTone | null;
+  /** For the screen only. */
+  readonly isUnprinted?: boolean;
+}
+
+/** A table cell whose background shows the size of its number, from 0 to 1. */
+export function heatCell(
+  text: string,
+  heat: number,
+  { tone, isUnprinted = false }: HeatStyle,
+): Html {
   // By the square root: in most portfolios few cells are large, and all others would look empty.
   const level =
     heat <= 0 ? 0 : Math.max(1, Math.round(Math.sqrt(Math.min(1, heat)) * HEATS.length));
-  return html`<td class="n h-${level}${isUnprinted && ' unprinted'}">${text}</td>`;
+  return html`<td class="n h-${level}${tone !== null && ` of-${tone}`}${isUnprinted && ' unprinted'}">${text}</td>`;
 }

@@ -193,7 +193,7 @@ ${above}</g>
 /** Without the script, those of large states. */
 function stateNames(names: readonly MapName[]): Html {
   const large = names.filter(({ kind, width }) => kind === 'state' && width > 100);
-  return html`<g id="names">${large.map(({ name, at: [x, y] }) => html`<text text-anchor="middle" x="${tenth(x)}" y="${tenth(y)}">${name}</text>`)}</g>
+  return html`<g id="names">${large.map(({ name, at: [x, y] }) => html`<text class="state" text-anchor="middle" x="${tenth(x)}" y="${tenth(y)}">${name}</text>`)}</g>
 `;
 }
 

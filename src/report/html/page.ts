@@ -113,6 +113,8 @@ function hashText(text: string): string {
 const PATTERNS: Html = html`<svg class="patterns" width="0" height="0" aria-hidden="true" focusable="false"><defs>
 <pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="ground" width="5" height="5"/><rect class="stroke" width="1.6" height="5"/></pattern>
 <pattern id="hatch-mark" width=".5" height=".5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="ground" width=".5" height=".5"/><rect class="stroke" width=".15" height=".5"/></pattern>
+<pattern id="lines" width="4" height="4" patternUnits="userSpaceOnUse"><rect class="none" width="4" height="4"/><rect class="stroke" width="4" height="1"/></pattern>
+<pattern id="lines-mark" width=".4" height=".4" patternUnits="userSpaceOnUse"><rect class="none" width=".4" height=".4"/><rect class="stroke" width=".4" height=".1"/></pattern>
 <pattern id="dots" width="4" height="4" patternUnits="userSpaceOnUse"><rect class="ground" width="4" height="4"/><circle class="stroke" cx="2" cy="2" r=".9"/></pattern>
 </defs></svg>`;
 

@@ -98,7 +98,7 @@ export function setUpMap(root, state) {
     const write = (kind, name, x, y, anchor = 'middle') =>
       `<text class="${kind}" text-anchor="${anchor}" x="${x}" y="${y + 4 * scale}">${name}</text>`;
     const written = names.flatMap(([kind, name, x, y, width]) => {
-      const [half, high] = [name.length * 3.8 * scale, 8 * scale];
+      const [half, high] = [name.length * (kind === 'state' ? 4.4 : 3.8) * scale, 8 * scale];
       if (width < 2 * half) return [];
       const boxOf = ([side, toRight, down]) => ({
         x: x + side * half + toRight * scale,
