@@ -116,5 +116,5 @@ export function largeFacts(cells: number): { readonly facts: Facts; readonly map
       account: null,
     },
   };
-  return { facts: { story: formatStory(facts), ...facts }, map };
+  return { facts: { story: formatStory(facts), ...facts }, map: { ...map, finds: [] } };
 }

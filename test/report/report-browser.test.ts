@@ -159,6 +159,48 @@ test('a mark says of a flood zone what it is, or that it is unknown', options, a
   assert.deepEqual(said, ['Special area V, VE', 'undetermined', 'not studied', 'not answered']);
 });
 
+test('a county, a city and an id are found on the map; the rest fades', options, async (t) => {
+  const { page, complaints } = await openReport(t, 'spread');
+  const field = page.locator('#map-find');
+  const found = page.locator('#map-found');
+  const look = async (text: string) => {
+    await field.fill(text);
+    await field.press('Enter');
+    await nextFrames(page);
+    return await found.textContent();
+  };
+  const places = () => page.locator('#names text').allTextContents();
+  assert.match((await look('los angeles, calif'))!, /^Los Angeles, California: 1\.75 M, /);
+  for (const _ of [1, 2, 3, 4]) await page.locator('#zoom-out').click();
+  await nextFrames(page);
+  const faded = (await tones(page)).filter((tone) => tone!.includes('dim'));
+  assert.ok(faded.length > 0);
+  assert.match(
+    (await look('Los Angeles, CA'))!,
+    /^Los Angeles, CA is in Los Angeles, California: /,
+  );
+  const [first] = JSON.parse((await page.locator('#map-data').textContent())!).finds.filter(
+    ([kind]: string[]) => kind === 'location',
+  );
+  assert.match((await look(first[1]))!, new RegExp(`^${first[1]} is in `));
+  assert.ok((await places()).includes(first[1]), 'single places have their ids');
+  assert.match(
+    (await look('Atlantis'))!,
+    /^No county, city or id on this map begins with "Atlantis"/,
+  );
+  await page.locator('#zoom-reset').click();
+  await nextFrames(page);
+  assert.ok(await found.isHidden());
+  assert.ok((await tones(page)).every((tone) => !tone!.includes('dim')));
+  await page.locator('#accumulation button.to-map').first().click();
+  assert.equal(
+    await field.inputValue(),
+    await page.locator('#accumulation button.to-map').first().textContent(),
+  );
+  assert.ok(await found.isVisible());
+  assert.deepEqual(complaints, []);
+});
+
 /** Names on the map that cross a mark or another name. */
 const CROSSED_NAMES = `(() => {
   const boxes = (selector) => [...document.querySelectorAll(selector)].map((one) => [one.textContent, one.getBoundingClientRect()]);

@@ -14,6 +14,7 @@ import type { RunRecord } from '../../store/runs/port.ts';
 import type { Comparison } from '../compare/match-rows.ts';
 import { fitFrame } from '../map/frame.ts';
 import type { MapFigures } from '../map/map-bins.ts';
+import { listFinds } from '../map/map-finds.ts';
 import { type CellClasses, makeCellClasses, ratedTopics } from './cell-classes.ts';
 import { type Circle, heaviestCircles, sortedBy } from './circles.ts';
 import type { Facts, PlaceAtRisk } from './facts.ts';
@@ -102,7 +103,10 @@ export async function gatherFacts(
     decimals,
     complete,
   );
-  const shown = new Set([...atRisk, ...circles].map(({ cell }) => cell));
+  // On a map of single places each can be looked for; on others those that the report lists.
+  const [finest] = map.kind === 'point' ? map.levels : [];
+  const onMap = finest?.bins.map(({ first }) => first) ?? atRisk.map(({ cell }) => cell);
+  const shown = new Set([...[...atRisk, ...circles].map(({ cell }) => cell), ...onMap]);
   const { labels, problems } = await namedRows(scan, shown);
   const ratings = await sumRatings(prepared, atRisk);
   const run = await latestRun(job, store);
@@ -147,7 +151,9 @@ export async function gatherFacts(
     },
     credits: isLocal ? null : await gatherCredits(prepared, run),
   };
-  return { facts: { story: formatStory(facts), ...facts }, map };
+  const counties = new Set(map.levels.at(-1)!.bins.map(({ county }) => county));
+  const finds = listFinds(map.frame, counties, onMap.map(labels));
+  return { facts: { story: formatStory(facts), ...facts }, map: { ...map, finds } };
 }
 
 const timeOf = (ms: number) => new Date(ms).toISOString();

@@ -112,7 +112,7 @@ function areaTable(
   cells: (area: AreaFacts, isHot: boolean) => HtmlPart,
 ): Html {
   const line = (area: AreaFacts, isHot: boolean) =>
-    html`<th scope="row">${area.name}</th>${cells(area, isHot)}`;
+    html`<th scope="row"${head === 'County' && isHot && html` data-county="${area.name}"`}>${area.name}</th>${cells(area, isHot)}`;
   const rest = others !== null && html`<tr class="rest">${line(others, false)}</tr>\n`;
   const lines = [...largest.map((area) => html`<tr>${line(area, true)}</tr>\n`), rest];
   const caption = `${title}: ${head === 'State' ? counted(count, 'state') : counted(count, 'county', 'counties')}`;

@@ -11,7 +11,7 @@ export function riskSection(facts: Facts, map: MapFigures): Html {
   const title = facts.highest === null ? 'Map of the locations' : atRiskTitle(facts);
   return html`<section id="risk" aria-labelledby="risk-title">
 <h2 id="risk-title">${title}</h2>
-<div class="first${facts.highest === null ? ' alone' : atRiskPerils(facts).length <= FEW && ' few'}">
+<div class="first${facts.highest === null && ' alone'}">
 ${facts.highest !== null && perilsTable(facts)}
 ${mapFigure(facts, map)}
 </div>
@@ -31,9 +31,6 @@ function sharedAnswered(perils: readonly TopicFacts[], facts: Facts): string | n
     first && others.every((sum) => of(sum) === of(first) && sum.locations === first.locations);
   return isShared ? percent(of(first), of(facts.all)) : null;
 }
-
-/** With so few perils the legend of the map is below them, and not below the map. */
-const FEW = 8;
 
 function atRiskPerils({ topics }: Facts): TopicFacts[] {
   return topics.filter(({ category, severe }) => category === 'natural' && severe.locations > 0);

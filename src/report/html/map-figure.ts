@@ -30,13 +30,14 @@ export function mapFigure(facts: Facts, map: MapFigures): Html {
   const drawn = Math.min(1, levels.length - 1);
   return html`<figure id="map">
 ${controls(layers, first, facts.valueName !== null)}
+${scales.map((scale) => legend(scale, scale.id === first.scale.id))}
 <div class="map-box">
 ${drawing(map, levels[drawn]!, layers.indexOf(first), first.scale, by)}
 <div class="zoom scripted" role="group" aria-label="Zoom" hidden><button type="button" class="button small" id="zoom-in" aria-label="Zoom in">+</button><button type="button" class="button small" id="zoom-out" aria-label="Zoom out">−</button><button type="button" class="button small" id="zoom-reset">Reset</button></div>
 <div id="map-hint" role="status" hidden></div>
 </div>
+<p id="map-found" class="found" role="status" hidden></p>
 <figcaption>
-${scales.map((scale) => legend(scale, scale.id === first.scale.id))}
 <p class="sizes">${SIZES.map((size, index) => html`<span><svg width="20" height="20" viewBox="-1 -1 2 2" aria-hidden="true" focusable="false"><use href="#mark" transform="scale(${size})"/></svg> <span id="size-${index}">${levels[drawn]!.legend[by][index] ?? ''}</span></span> `)}</p>
 <p class="says" id="map-says"><span id="map-shows" aria-live="polite">Shown: ${first.name}, by ${measure.by}.</span> ${marksCaption(map, scales)}<span class="scripted" hidden> Keys on the map: + and − zoom, arrows move, n and p go through the largest counties.</span></p>
 <p class="says">${mapSummary(facts)} ${map.notDrawn > 0 && `Not on the map, but counted: ${counted(map.notDrawn, 'location')} outside the area that it shows.`}</p>
@@ -53,6 +54,7 @@ ${scales.map((scale) => legend(scale, scale.id === first.scale.id))}
     ),
     known: Object.fromEntries(scales.map((scale) => [scale.id, knownWord(scale)])),
     counties: countyTexts(facts),
+    finds: map.finds.map(({ kind, name, at, county }) => [kind, name, ...at.map(tenth), county]),
   })}</script>
 </figure>
 `;
@@ -108,7 +110,9 @@ function levelData(
   const value = sizesOf(bins.map((bin) => bin.value ?? 0));
   return {
     radius,
-    most: kind === 'hexagon' ? radius * 0.97 : bins.length > 600 ? 7 : 10,
+    // The more dots, the smaller: those of a town would else be one blob.
+    most:
+      kind === 'hexagon' ? radius * 0.97 : Math.max(4, Math.min(10, 120 / Math.sqrt(bins.length))),
     at: bins.map(({ at }) => at.map(tenth)),
     rows: bins.map(({ locations }) => locations),
     worth: valued ? bins.map((bin) => amount(bin.value ?? 0, facts.currency)) : null,
@@ -162,6 +166,9 @@ ${
 <label><input type="radio" name="measure" value="rows"> Locations</label>
 </fieldset>`
 }
+<label for="map-find">Find</label>
+<input type="search" id="map-find" list="map-finds" placeholder="county, city or id" autocomplete="off">
+<datalist id="map-finds"></datalist>
 </form>
 `;
 }

@@ -184,5 +184,5 @@ function currencyTotals(facts: Facts): Html | false {
 }
 
 function closing({ sample, unit }: Facts): Html {
-  return html`<p>${sample && html`<strong>Sample data: do not base decisions on it.</strong> `}A row is a ${unit} of the file. A location is a row with coordinates in the US. A place is one or more locations with the same rounded coordinates, and is asked for once. Made by Perilbook from the input, the store and the ledger. Outlines: us-atlas, from US Census Bureau shapefiles; Albers equal-area projection, Alaska and Hawaii not to scale.</p>`;
+  return html`<p>${sample && html`<strong>Sample data: do not base decisions on it.</strong> `}A row is a ${unit} of the file. A location is a row with coordinates in the US. A place is one or more locations with the same rounded coordinates, and is asked for once. Made by Perilbook from the input, the store and the ledger. Outlines: us-atlas, from US Census Bureau shapefiles; cities to look for: GeoNames (CC BY 4.0); Albers equal-area projection, Alaska and Hawaii not to scale.</p>`;
 }

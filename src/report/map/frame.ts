@@ -24,8 +24,8 @@ const WHOLE: Frame = { x0: -66, y0: -11, k: WIDTH / 1032, territories: [] };
 /** Locations that span more of the country are shown on the whole map. */
 const LARGEST_PART = 0.7;
 
-/** About 200 km, so that one town does not fill the map with nothing around it. */
-const SMALLEST = 44;
+/** About 20 km, so that a few places of one street do not fill the map with nothing around them. */
+const SMALLEST = 4.4;
 
 const MARGIN = 1.14;
 

@@ -4,6 +4,7 @@ import type { CellOfInput } from '../../run/write/enriched-cells.ts';
 import { CLASS_LETTERS, type Scale } from '../figures/scales.ts';
 import { knownOf, LayerSums, type SumOf, typicalClass } from '../figures/sums.ts';
 import type { Frame, MapPoint } from './frame.ts';
+import type { MapFind } from './map-finds.ts';
 
 export interface MapFigures {
   readonly frame: Frame;
@@ -12,6 +13,8 @@ export interface MapFigures {
   readonly levels: readonly MapLevel[];
   /** Locations outside the area that the map shows, for example off the coast of Puerto Rico. */
   readonly notDrawn: number;
+  /** What can be looked for, besides the counties. */
+  readonly finds: readonly MapFind[];
 }
 
 export type MapLevel = ReturnType<MapBins['drawn']>;
@@ -143,8 +146,10 @@ export class MapBins {
       /** The size of a hexagon; 0 for points. */
       radius: this.#binning.radius,
       /** With the county of each bin's most valuable place; '' for none. */
-      bins: bins.map(({ at, county, ...counted }) => ({
+      bins: bins.map(({ at, first, county, ...counted }) => ({
         at,
+        /** The lowest number of its cells. */
+        first,
         county: countyName(county),
         ...sumOf(counted),
       })),

@@ -5,6 +5,8 @@ const PLACES = {
   county: [0, -16, 16].map((down) => [0, 0, down]),
 };
 
+const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+
 // The map: topic and measure, zoom, the level of detail and the names that fit it. `state` is what was chosen: it outlives the drawing.
 export function setUpMap(root, state) {
   const byId = (id) => root.getElementById(id);
@@ -50,15 +52,16 @@ export function setUpMap(root, state) {
     const letters = (level.letters[by] ?? level.letters.rows)[index];
     const answered = level.answered[level.answeredOf[index]];
     // Hexagons are areas and grow with the map. Dots are places and do not.
-    const shrink = data.kind === 'point' ? Math.min(1.7, Math.max(1, unit())) / view.k ** 0.75 : 1;
+    const shrink = data.kind === 'point' ? Math.min(1.7, Math.max(1, unit())) / view.k ** 0.9 : 1;
     const boxes = [];
     let drawn = '';
     for (const [bin, at] of level.at.entries()) {
       if (!isInView(at)) continue;
       const share = answered[bin] / level.rows[bin];
       const size = level.most * (0.56 + 0.44 * (Number(level.sizes[by][bin]) / 9)) * shrink;
+      const dim = state.county && level.counties[level.county[bin]] !== state.county ? ' dim' : '';
       const use = (tone, scale) =>
-        `<use href="#mark" class="t-${tone}" data-bin="${bin}" transform="translate(${at[0]} ${at[1]})scale(${scale.toFixed(2)})"/>`;
+        `<use href="#mark" class="t-${tone}${dim}" data-bin="${bin}" transform="translate(${at[0]} ${at[1]})scale(${scale.toFixed(2)})"/>`;
       boxes.push({ x: at[0], y: at[1], half: size, high: size });
       const isPart = share > 0 && share < 1;
       if (isPart) drawn += use('unanswered', size);
@@ -77,6 +80,8 @@ export function setUpMap(root, state) {
   };
 
   // Names that have room, the most important first: none on another, none across a dot. Hexagons cover the land, and names stand on them.
+  // Close enough to tell single places apart.
+  const isClose = () => view.k > mostZoom / 2;
   const drawNames = (boxes) => {
     const scale = unit() / view.k;
     const [right, top] = [(WIDTH - view.x) / view.k, -view.y / view.k];
@@ -97,7 +102,9 @@ export function setUpMap(root, state) {
     // Below its middle is the line that a text stands on.
     const write = (kind, name, x, y, anchor = 'middle') =>
       `<text class="${kind}" text-anchor="${anchor}" x="${x}" y="${y + 4 * scale}">${name}</text>`;
-    const written = names.flatMap(([kind, name, x, y, width]) => {
+    const ids = isClose() ? data.finds.filter(([kind]) => kind === 'location') : [];
+    const named = [...ids.map(([, name, x, y]) => ['city', escaped(name), x, y, WIDTH]), ...names];
+    const written = named.flatMap(([kind, name, x, y, width]) => {
       const [half, high] = [name.length * (kind === 'state' ? 4.4 : 3.8) * scale, 8 * scale];
       if (width < 2 * half) return [];
       const boxOf = ([side, toRight, down]) => ({
@@ -299,8 +306,89 @@ export function setUpMap(root, state) {
   drawing.setAttribute('tabindex', '0');
   byId('zoom-in').addEventListener('click', () => zoomToData(1.6));
   byId('zoom-out').addEventListener('click', () => zoom(1 / 1.6));
-  byId('zoom-reset').addEventListener('click', () => zoom(0));
+  byId('zoom-reset').addEventListener('click', () => {
+    find.value = '';
+    goTo('');
+  });
   new ResizeObserver(moveSoon).observe(drawing);
+
+  // What is looked for: a county fills the middle of the map, a city or a location is in the middle. Marks of other counties fade.
+  const find = byId('map-find');
+  const found = byId('map-found');
+  const counties = new Set(data.levels.flatMap((one) => one.counties));
+  const targets = [
+    ...[...counties].filter(Boolean).map((name) => ({ kind: 'county', name, county: name })),
+    ...data.finds.map(([kind, name, x, y, county]) => ({ kind, name, x, y, county })),
+  ];
+  const listed = targets.filter(({ kind }) => kind !== 'location').map(({ name }) => name);
+  for (const name of listed.sort()) {
+    const option = document.createElement('option');
+    option.value = name;
+    byId('map-finds').append(option);
+  }
+  const lookAt = ([left, top, right, bottom], most) => {
+    const wide = (WIDTH * 0.5) / (right - left || 1);
+    const high = (HEIGHT * 0.5) / (bottom - top || 1);
+    const k = Math.min(most, Math.max(1, Math.min(wide, high)));
+    const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+    Object.assign(view, { k, x: WIDTH / 2 - x * k, y: HEIGHT / 2 - y * k });
+  };
+  const marksOf = (county) => {
+    const finest = data.levels.at(-1);
+    const edge = finest.radius || 4;
+    const at = finest.at.filter((_, bin) => finest.counties[finest.county[bin]] === county);
+    const [xs, ys] = [at.map(([x]) => x), at.map(([, y]) => y)];
+    return [
+      Math.min(...xs) - edge,
+      Math.min(...ys) - edge,
+      Math.max(...xs) + edge,
+      Math.max(...ys) + edge,
+    ];
+  };
+  const textOf = ({ kind, name, county }) => {
+    const sums = data.counties[county] ?? `${county}: not among the counties of the tables.`;
+    return kind === 'county' ? sums : `${name} is in ${sums}`;
+  };
+  const goTo = (text) => {
+    const word = text.trim().toLowerCase();
+    const isIt = ({ name }) => name.toLowerCase() === word;
+    const begins = ({ name }) => name.toLowerCase().startsWith(word);
+    const target = word === '' ? undefined : (targets.find(isIt) ?? targets.find(begins));
+    state.find = target?.name ?? '';
+    state.county = target?.county ?? '';
+    found.hidden = word === '';
+    if (target === undefined) {
+      found.textContent = `No county, city or id on this map begins with "${text.trim()}". Cities have 10,000 people or more; ${data.kind === 'point' ? 'ids are those of all places' : 'ids are those of the listed locations'}.`;
+      if (word === '') Object.assign(view, { x: 0, y: 0, k: 1 });
+    } else {
+      found.textContent = textOf(target);
+      const { kind, x, y } = target;
+      if (kind === 'county') lookAt(marksOf(target.county), 12);
+      else lookAt([x, y, x, y], kind === 'city' ? mostZoom / 3 : mostZoom);
+    }
+    show();
+  };
+  find.addEventListener('change', (event) => {
+    event.stopPropagation();
+    goTo(find.value);
+  });
+  // The counties of the tables lead to the map.
+  for (const cell of root.querySelectorAll('[data-county]')) {
+    const name = cell.dataset.county;
+    if (!counties.has(name)) continue;
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'to-map';
+    button.title = 'Show on the map';
+    button.textContent = cell.textContent;
+    cell.replaceChildren(button);
+    button.addEventListener('click', () => {
+      find.value = name;
+      goTo(name);
+      byId('map').scrollIntoView({ block: 'start' });
+      drawing.focus({ preventScroll: true });
+    });
+  }
 
   for (const row of perils) {
     const head = row.querySelector('th');
@@ -320,5 +408,6 @@ export function setUpMap(root, state) {
   if (chosen >= 0) topic.value = String(chosen);
   const by = controls.querySelector(`input[name=measure][value=${state.measure}]`);
   if (by !== null) by.checked = true;
+  find.value = state.find ?? '';
   show();
 }
