@@ -4,7 +4,7 @@ import { PerilbookError } from '../../base/errors.ts';
 import { grouped, isoDay } from '../../base/format-numbers.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { type CheckedSource, checkSources } from '../../data/download/get-sources.ts';
-import { yearIn } from '../../data/download/probe-source.ts';
+import { monthText, yearIn } from '../../data/download/probe-source.ts';
 import { removeDataset, removeSource } from '../../data/download/remove-source.ts';
 import { LOADERS } from '../../data/loaders/loader-table.ts';
 import { chooseSources } from '../../data/sources/source-table.ts';
@@ -105,7 +105,10 @@ function newestData(
   { newest, url }: CheckedSource['probed'][number],
 ): string {
   const stated = source.vintage === 'edited' ? undefined : source.vintage;
-  return newest?.replace(/^to /, '') ?? yearIn(source, url)?.toString() ?? stated ?? '';
+  return (
+    newest?.replace(/^to /, '') ??
+    (monthText(source, url) || (yearIn(source, url)?.toString() ?? stated ?? ''))
+  );
 }
 
 /** The longitudes and latitudes of some boxes: `-124.3 to -117.0, 32.5 to 42.0`; '' for none. */

@@ -1,5 +1,5 @@
 import { PerilbookError } from '../../base/errors.ts';
-import { byteSize, counted, timeSpan } from '../../base/format-numbers.ts';
+import { byteSize, counted, isoDay, timeSpan } from '../../base/format-numbers.ts';
 import type { ObtainedSource, WantedSource } from '../../data/download/get-sources.ts';
 import type { TransferProgress } from '../../data/download/transfer-rate.ts';
 import type { LoadResult } from '../../data/loaders/load-files.ts';
@@ -166,6 +166,7 @@ export interface SourceOutcome extends ObtainedSource {
 export function sourceOutcomeMessages({
   source,
   newFiles,
+  againAt,
   loaded,
   without = [],
   error,
@@ -180,9 +181,12 @@ export function sourceOutcomeMessages({
       lines.push(`  ${counted(count, 'row')} not used: ${reason}`);
     for (const note of notes) lines.push(`  ${note}`);
   } else if (error === undefined) {
-    lines.push(
-      `${source.name}: ${newFiles === 0 ? 'unchanged' : `${counted(newFiles, 'new file')}`}.`,
-    );
+    const state = newFiles > 0 ? counted(newFiles, 'new file') : 'unchanged';
+    const unsure =
+      newFiles > 0 || againAt === undefined
+        ? ''
+        : ` by ${comparedBy(source)}; the layer has no edit date, and is loaded again on ${isoDay(againAt)}`;
+    lines.push(`${source.name}: ${state}${unsure}.`);
   }
   if (without.length > 0) lines.push(`  The publisher has no record of ${without.join(', ')}.`);
   if (error instanceof PerilbookError) {
@@ -194,6 +198,11 @@ export function sourceOutcomeMessages({
   }
   return lines;
 }
+
+const comparedBy = ({ download }: Source): string =>
+  download.kind === 'layer' && download.fields !== undefined
+    ? 'its ids and codes'
+    : 'its ids alone, so that cannot be told';
 
 export function sourceOutcomesJson(outcomes: readonly SourceOutcome[]): unknown {
   return {

@@ -43,7 +43,7 @@ export interface FileRequest {
 /** What the manifest says of a file that was downloaded. */
 export type DownloadedFile = Pick<
   FileEntry,
-  'bytes' | 'count' | 'edited' | 'etag' | 'lastModified'
+  'bytes' | 'count' | 'edited' | 'digest' | 'etag' | 'lastModified'
 >;
 
 type FileOutcome = DownloadedFile | 'unchanged' | 'missing';

@@ -18,15 +18,18 @@ import {
   readPartState,
   writeWhole,
 } from './downloads-folder.ts';
+import { fetchDigest } from './layer-digest.ts';
 import {
   type ArcgisLayer,
   fetchCount,
+  fetchExtent,
   fetchIds,
   hashRequest,
   type LayerRequest,
   parseLayer,
   parsePage,
 } from './layer-queries.ts';
+import { joinedDigests, NO_ROWS } from './row-digest.ts';
 
 const pagesState = z.object({
   query: z.string(),
@@ -35,6 +38,7 @@ const pagesState = z.object({
   rows: z.number(),
   lastId: z.number(),
   bytes: z.number(),
+  digest: z.string(),
   startedAt: z.number(),
 });
 type PagesState = z.infer<typeof pagesState>;
@@ -68,9 +72,12 @@ export async function downloadLayer(
       entry?.url === hashRequest(request) &&
       entry.count === count &&
       isWhole(entry, request.target);
-    const isFresh = isOwn && context.clock.now() - entry.fetchedAt < request.staleAfterMs;
-    if (isOwn && (layer.edited === null ? isFresh : entry.edited === layer.edited))
-      return 'unchanged';
+    if (isOwn && layer.edited !== null && entry.edited === layer.edited) return 'unchanged';
+    if (layer.edited === null && isOwn && isFresh(entry, request, context)) {
+      const digest = await fetchDigest(request, layer, count, context, ids);
+      // A server that does not give it cannot be asked.
+      if (digest === null || digest === entry.digest) return 'unchanged';
+    }
     const rows = await readPages(request, layer, count, context, ids);
     // Edited rows do not change the count.
     const isSame =
@@ -78,7 +85,9 @@ export async function downloadLayer(
     if (rows.count === count && isSame) {
       putInPlace(part, request.target);
       dropPart(part);
-      return { ...rows, ...(layer.edited !== null && { edited: layer.edited }) };
+      const { digest, ...size } = rows;
+      if (layer.edited !== null) return { ...size, edited: layer.edited };
+      return { ...size, digest: digest + (await fetchExtent(request, layer, context)) };
     }
     dropPart(part);
     if (reading < MOST_READINGS) continue;
@@ -92,6 +101,13 @@ export async function downloadLayer(
     );
   }
 }
+
+/** Without an edit date a layer is read again after some time, whatever its digest says: outlines may have been drawn anew. */
+const isFresh = (
+  { fetchedAt }: FileEntry,
+  { staleAfterMs }: LayerRequest,
+  { clock }: DownloadContext,
+): boolean => clock.now() - fetchedAt < staleAfterMs;
 
 async function idsOf(
   request: LayerRequest,
@@ -112,7 +128,7 @@ async function readPages(
   count: number,
   context: DownloadContext,
   ids: readonly number[] | null,
-): Promise<{ readonly count: number; readonly bytes: number }> {
+): Promise<{ readonly count: number; readonly bytes: number; readonly digest: string }> {
   const { target, as, mostBytes } = request;
   const part = partOf(target);
   const file = openPart(
@@ -160,11 +176,12 @@ async function readPages(
       sent += 1;
       if (sent % PAGES_UNTIL_LARGER === 0) pageRows = Math.min(layer.pageRows, 2 * pageRows);
       refuseFullDisk(target, page.bytes, context.freeBytes);
-      for (const { id, line } of page.rows) {
+      for (const { id, line, digest } of page.rows) {
         // A repeated row: rows were added or removed meanwhile.
         if (id <= file.state.lastId) isOrdered = false;
         write(as === 'csv' ? line : `${file.state.rows === 0 ? '' : ','}\n${line}`);
         file.state.rows += 1;
+        file.state.digest = joinedDigests(file.state.digest, digest);
         file.state.lastId = id;
       }
       fsyncSync(file.descriptor);
@@ -180,8 +197,8 @@ async function readPages(
   } finally {
     closeSync(file.descriptor);
   }
-  const { rows, bytes } = file.state;
-  return { count: isOrdered ? rows : -1, bytes };
+  const { rows, bytes, digest } = file.state;
+  return { count: isOrdered ? rows : -1, bytes, digest };
 }
 
 /** Opens the partial file, cut after its last complete page, or an empty file. */
@@ -207,6 +224,7 @@ function openPart(
     rows: 0,
     lastId: Number.NEGATIVE_INFINITY,
     bytes: 0,
+    digest: NO_ROWS,
     startedAt: clock.now(),
   };
   return { descriptor: openSync(part, 'w'), state };

@@ -28,6 +28,8 @@ const fileEntry = z.object({
   lastModified: z.string().optional(),
   /** The edit date of a layer. */
   edited: z.number().optional(),
+  /** Of a layer without an edit date: the digest of its ids and fields (layer-digest.ts). */
+  digest: z.string().optional(),
   /** The server's count of rows or events. */
   count: z.number().optional(),
   /** The states of a file at the user's own address (`Source.covers`): another machine may take the file without its `sources.yaml`. */

@@ -12,7 +12,7 @@ import { type Manifest, readManifest } from './downloads-folder.ts';
 import { fetchSlice } from './fetch-source.ts';
 import type { PlaceTiles } from './place-tiles.ts';
 import { ageWarnings, type ProbedSource, probeParts, probeSource } from './probe-source.ts';
-import { isByState, listSlices, type Slice, sliceOfKey } from './source-requests.ts';
+import { isByState, listSlices, type Slice, sliceOfKey, staleAfterMs } from './source-requests.ts';
 import { askedOfMirror } from './web-client.ts';
 
 export interface WantedSource {
@@ -24,6 +24,8 @@ export interface WantedSource {
 
 export interface ObtainedSource extends WantedSource {
   readonly newFiles: number;
+  /** When a layer without an edit date is read again, in milliseconds since the epoch; left out for others. */
+  readonly againAt?: number;
   readonly missing?: readonly Slice[];
   readonly error?: unknown;
 }
@@ -82,7 +84,7 @@ export async function checkSources(
             context,
             headers,
           );
-          const lost = parts.filter((part) => isLoss(part.here, part.rows));
+          const lost = parts.filter((part) => isFewer(part.here, part.rows));
           const warnings = [
             ...(isSmall ? [warning] : []),
             ...elsewhere.map(({ url }) => `none of the first rows of ${url} is in the US`),
@@ -110,6 +112,10 @@ export async function checkSources(
     ),
   );
 }
+
+/** Whether a file is gone, or a tenth of a state's rows: a county may be. A state of a few rows may lose some by chance. */
+const isFewer = (here: number, now: number): boolean =>
+  isLoss(here, now) || (here - now >= FEWEST_COMPARED && 10 * now < 9 * here);
 
 async function awayAddresses(
   source: Source,
@@ -278,7 +284,10 @@ async function obtain(
       first ??= fileError;
     }
   }
-  if (first === undefined) return { ...wanted, newFiles };
+  if (first === undefined) {
+    const againAt = copy === undefined ? undatedUntil(source, slices, folder) : null;
+    return { ...wanted, newFiles, ...(againAt !== null && { againAt }) };
+  }
   const { code, message, hint, context: facts } = askedOfMirror(first, context.client);
   const states = slices.length > 1 ? `. Not downloaded: ${missing.join(', ')}` : '';
   return {
@@ -287,6 +296,15 @@ async function obtain(
     missing,
     error: new PerilbookError(code, `${message}${states}`, hint, facts, first),
   };
+}
+
+/** When the oldest file of a layer without an edit date is read again; null for other sources. */
+function undatedUntil(source: Source, slices: readonly Slice[], folder: string): number | null {
+  if (source.download.kind !== 'layer') return null;
+  const undated = [...readManifest(folder)].flatMap(([key, { edited, fetchedAt }]) =>
+    edited === undefined && slices.includes(sliceOfKey(key)) ? [fetchedAt] : [],
+  );
+  return undated.length === 0 ? null : Math.min(...undated) + staleAfterMs(source);
 }
 
 /** The header with the key, for the agency alone, or for the address that was given with `key_file`; the key is in no address. */

@@ -6,6 +6,7 @@ import { type Box, boxOfGeometry } from '../../geo/bounding-boxes.ts';
 import type { LayerDownload } from '../sources/source.ts';
 import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
 import type { DownloadContext } from './download-file.ts';
+import { rowDigest } from './row-digest.ts';
 import { getArcgisJson } from './web-client.ts';
 
 export interface LayerRequest extends Pick<LayerDownload, 'fields' | 'simplifiedBy' | 'pageRows'> {
@@ -28,7 +29,12 @@ const layerInfo = z.object({
   objectIdField: z.string().nullish(),
   fields: z.array(z.object({ name: z.string(), type: z.string().optional() })).nullish(),
   supportedQueryFormats: z.string().nullish(),
-  advancedQueryCapabilities: z.object({ supportsPagination: z.boolean().optional() }).nullish(),
+  advancedQueryCapabilities: z
+    .object({
+      supportsPagination: z.boolean().optional(),
+      supportsReturningQueryExtent: z.boolean().optional(),
+    })
+    .nullish(),
   editingInfo: z
     .object({ lastEditDate: z.number().nullish(), dataLastEditDate: z.number().nullish() })
     .nullish(),
@@ -95,7 +101,8 @@ async function fetchNewest(
   }
 }
 
-const attributesOf = ({ attributes, properties }: LayerFeature) => attributes ?? properties ?? {};
+export const attributesOf = ({ attributes, properties }: LayerFeature) =>
+  attributes ?? properties ?? {};
 
 export async function parseLayer(
   { layer, as, fields, pageRows }: LayerRequest,
@@ -130,6 +137,9 @@ export async function parseLayer(
     idField,
     fields: wanted,
     pageRows: Math.min(pageRows ?? PAGE_ROWS, info.maxRecordCount ?? PAGE_ROWS),
+    /** Of rows without geometries. */
+    mostRows: Math.min(PAGE_ROWS, info.maxRecordCount ?? PAGE_ROWS),
+    hasExtent: info.advancedQueryCapabilities?.supportsReturningQueryExtent === true,
     hasOffset: info.advancedQueryCapabilities?.supportsPagination !== false,
     edited: info.editingInfo?.dataLastEditDate ?? info.editingInfo?.lastEditDate ?? null,
   };
@@ -185,6 +195,43 @@ export async function fetchIds(
   return [...ids].sort((a, b) => a - b);
 }
 
+/** The fields that tell whether a row changed; null for its id alone. */
+export function digestedFields(
+  { fields }: LayerRequest,
+  layer: ArcgisLayer,
+): readonly string[] | null {
+  return fields === undefined ? null : layer.fields;
+}
+
+/** The ids of all rows of a request. */
+export async function fetchRowIds(
+  request: LayerRequest,
+  context: DownloadContext,
+): Promise<readonly number[]> {
+  const url = formatQuery(request, { where: request.where, returnIdsOnly: 'true', f: 'json' });
+  const { objectIds, exceededTransferLimit } = await getArcgisJson(url, context);
+  if (!Array.isArray(objectIds) || exceededTransferLimit === true)
+    throw downloadFailed(`${url} does not list its rows`, ADDRESS_MOVED);
+  return objectIds as number[];
+}
+
+/** The extent of a request as text; '' where the server does not give it, or for tiles. */
+export async function fetchExtent(
+  request: LayerRequest,
+  { hasExtent }: ArcgisLayer,
+  context: DownloadContext,
+): Promise<string> {
+  if (!hasExtent || request.tiles !== undefined) return '';
+  const url = formatQuery(request, {
+    where: request.where,
+    returnExtentOnly: 'true',
+    returnCountOnly: 'true',
+    f: 'json',
+  });
+  const { extent } = await getArcgisJson(url, context);
+  return extent === undefined ? '' : ` ${JSON.stringify(extent)}`;
+}
+
 const simplification = ({ simplifiedBy }: LayerRequest): Readonly<Record<string, string>> =>
   simplifiedBy === undefined ? {} : { maxAllowableOffset: String(simplifiedBy) };
 
@@ -202,18 +249,19 @@ function formatQuery(
 }
 
 /** The place in a layer that was reached: by the number of rows, or by the last id where the server knows no offset. */
-interface PagePosition {
+export interface PagePosition {
   readonly rows: number;
   readonly lastId: number;
 }
 
-async function fetchPage(
+export async function fetchPage(
   request: LayerRequest,
   { idField, fields, hasOffset }: ArcgisLayer,
   { rows: before, lastId }: PagePosition,
   pageRows: number,
   context: DownloadContext,
   ids: readonly number[] | null = null,
+  isDrawn = true,
 ) {
   const { as, layer, where } = request;
   const isAfter = hasOffset || before === 0 ? where : `(${where}) AND ${idField}>${lastId}`;
@@ -232,7 +280,7 @@ async function fetchPage(
     orderByFields: idField,
     ...(as === 'csv'
       ? { returnGeometry: 'false', f: 'json' }
-      : { ...GEOJSON, ...simplification(request) }),
+      : { ...GEOJSON, ...(isDrawn ? simplification(request) : { returnGeometry: 'false' }) }),
   });
   const page = await getArcgisJson(url, context);
   const { features, exceededTransferLimit, properties, crs } = page as unknown as PageAnswer;
@@ -277,6 +325,7 @@ export async function parsePage(
     return {
       id,
       line: request.as === 'csv' ? cells() : JSON.stringify(wholeById.get(id) ?? feature),
+      digest: rowDigest(digestedFields(request, layer), id, values),
     };
   });
   return { rows, bytes: rows.reduce((sum, { line }) => sum + line.length, 0), hasMore };

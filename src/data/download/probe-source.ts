@@ -154,10 +154,12 @@ export function ageWarnings(
   const published = probed.map(({ changedAt, url }) => {
     const year = yearIn(source, url);
     // The data of a year is complete at its end.
-    return changedAt ?? (year === null ? null : Date.UTC(year, 11, 31));
+    return monthOf(source, url) ?? changedAt ?? (year === null ? null : Date.UTC(year, 11, 31));
   });
   // The day on which a server changed a file is not that of its data.
-  const isChange = probed.some(({ changedAt }) => changedAt !== undefined);
+  const isChange = probed.some(
+    ({ changedAt, url }) => changedAt !== undefined && monthOf(source, url) === null,
+  );
   const newest = published.includes(null) ? null : Math.max(...(published as number[]));
   const isOld =
     oldAfterDays !== undefined && newest !== null && newest < now - oldAfterDays * DAY_MS;
@@ -171,6 +173,19 @@ export function ageWarnings(
       ? [`newer data is published: run perilbook data update ${name}`]
       : []),
   ];
+}
+
+/** The month of the data in the name of a file: august_generator2026.xlsx; '' for none. */
+export function monthText({ loader }: Source, url: string): string {
+  return LOADERS.get(loader)?.vintageOfName?.(url.split('/').at(-1) ?? '') ?? '';
+}
+
+/** The end of that month, in milliseconds since the epoch. */
+function monthOf(source: Source, url: string): number | null {
+  const text = monthText(source, url);
+  if (text === '') return null;
+  const first = new Date(`1 ${text} UTC`);
+  return Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 0);
 }
 
 /** Whether newer data is published than was downloaded. At the same address the dates are compared, at different ones the years. */

@@ -21,8 +21,6 @@ export interface FeatureFormat extends Omit<Loader, 'loads' | 'read'> {
   readonly begin?: () => (feature: FileFeature & SiteRecord) => SiteRecord | string;
   /** The column of the agency's id, if it is unique in the dataset. */
   readonly key?: string;
-  /** The vintage in a file's name, where the rows have none; '' if it has none either. */
-  readonly vintageOfName?: (name: string) => string;
   /** For several rows per site: the columns that identify the site and in which its rows differ. */
   readonly group?: GroupColumns;
 }

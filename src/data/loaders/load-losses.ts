@@ -1,9 +1,10 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { counted, grouped } from '../../base/format-numbers.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
-import { DAY_IN_VINTAGE, type DatasetPart, type StoredParts, WHOLE_US } from '../tables/parts.ts';
+import { type DatasetPart, type StoredParts, WHOLE_US } from '../tables/parts.ts';
 import type { DatasetName, Level } from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
+import { datesIfOlder, olderText } from './data-dates.ts';
 
 /** Datasets that may shrink: fires end, and a monitor may miss an hour. */
 const MAY_SHRINK: readonly DatasetName[] = ['records:wildfire.current', 'readings'];
@@ -48,7 +49,7 @@ export function refuseLosses(
 }
 
 /** Refuses a load of older data than that of the stored parts: last year's file would silently replace this year's.
- * @param isByHand files of single days are compared too: at a publisher the newest record may be withdrawn
+ * @param isByHand a day makes a difference: at a publisher the newest record may be withdrawn
  * @throws PerilbookError SERVICE_DATA; its context names the states */
 export function refuseOlderData(
   dataset: DatasetName,
@@ -75,44 +76,6 @@ export function refuseOlderData(
 
 export const LOAD_NEWER =
   'Load the newer file, or add --replace to load this one. The stored data is unchanged.';
-
-interface OlderDates {
-  readonly now: string;
-  readonly before: string;
-}
-
-export const olderText = (of: string, { now, before }: OlderDates): string =>
-  `${of} is of ${before} here and of ${now} in the load`;
-
-/** The dates of two vintages if the first is older; null if it is not, or if that is not known.
- * @param isByHand days are compared too */
-export function datesIfOlder(
-  vintage: string,
-  stored: string,
-  isByHand: boolean,
-): OlderDates | null {
-  const forms = isByHand ? DATES : DATES.filter((form) => form !== DAY_IN_VINTAGE);
-  // Of a part of several files, the newest counts.
-  const newest = (form: RegExp, text: string) =>
-    text
-      .split('; ')
-      .map((one) => form.exec(one)?.[1] ?? '')
-      .reduce((last, date) => (date !== '' && !(timeOf(date) < timeOf(last)) ? date : last), '');
-  const dates = forms.map((form) => [newest(form, vintage), newest(form, stored)] as const);
-  const [now, before] = dates.find((both) => !both.includes('')) ?? ['', ''];
-  return now === '' || timeOf(now) >= timeOf(before) ? null : { now, before };
-}
-
-/** The date of the data in a vintage: the last year of whole years (2023, 2005-2007), a month (2021-08, March 2023) or a day. The day of a
- * file and the edit date of a layer are no dates of data. */
-const DATES = [
-  /^(?:\d{4}-)?(\d{4})(?:,|$)/,
-  /^(\d{4}-\d\d)(?:,|$)/,
-  /^([A-Z][a-z]+ \d{4})(?:,|$)/,
-  DAY_IN_VINTAGE,
-];
-
-const timeOf = (date: string): number => Date.parse(/^[A-Z]/.test(date) ? `1 ${date} UTC` : date);
 
 /** The number of ratings by state and hazard: `NE drought`. */
 export type RatingCounts = ReadonlyMap<string, number>;

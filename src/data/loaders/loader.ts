@@ -65,6 +65,8 @@ export interface Loader {
   readonly signature: FileSignature;
   /** The columns with the age of the rows, where there are some; without them the file's day counts. */
   readonly vintage?: VintageColumns;
+  /** The vintage in a file's name, where the rows have none; '' if it has none either. */
+  readonly vintageOfName?: (name: string) => string;
   read(
     files: readonly string[],
     options: LoaderOptions,

@@ -3,7 +3,8 @@ import { type DatasetPart, WHOLE_US } from '../tables/parts.ts';
 import type { PublishedUnits } from '../tables/published-units.ts';
 import type { DatasetName } from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
-import { datesIfOlder, isLoss, LOAD_NEWER, olderText, refuseLoad } from './load-losses.ts';
+import { datesIfOlder, olderText } from './data-dates.ts';
+import { isLoss, LOAD_NEWER, refuseLoad } from './load-losses.ts';
 import type { RecordCounts } from './record-counts.ts';
 
 type UnitRows = ReadonlyMap<string, number>;

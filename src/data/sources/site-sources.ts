@@ -176,7 +176,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     bytes: 12 * MB,
     rows: 13_446,
     licence: EIA,
-    ...published('monthly, of two months before', 30, 420),
+    ...published('monthly, of two months before', 30, 180),
   },
   {
     name: 'nuclear-reactors',

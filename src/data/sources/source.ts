@@ -142,7 +142,7 @@ export interface Source {
   /** The age in days at which a file is downloaded again from a server without validators. */
   readonly staleAfterDays: number;
   /** The age in days at which a new publication is overdue, with a margin; left out if no cadence is promised. Counted from the last
-   * change, or from the end of the year in the address. */
+   * change, or from the end of the month or year in the address. */
   readonly oldAfterDays?: number;
   /** How often the agency publishes, in words. */
   readonly cadence: string;

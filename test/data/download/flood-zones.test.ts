@@ -72,7 +72,8 @@ async function serving(
   const askedIds = () =>
     mirror.requests.flatMap(({ target }) => {
       const url = new URL(`http://${target}`);
-      return url.pathname.endsWith('/28/query')
+      const isDrawn = url.searchParams.get('returnGeometry') !== 'false';
+      return isDrawn && url.pathname.endsWith('/28/query')
         ? (url.searchParams.get('objectIds')?.split(',') ?? [])
         : [];
     });
@@ -165,7 +166,10 @@ test('--for brings what lies around the places of a file, each record once, and 
   assert.equal(new Set(askedIds()).size, askedIds().length);
   // Nothing changed, within the hours in which the layer is not asked again.
   const before = mirror.requests.length;
-  assert.match((await get('--for', first)).stderr, /flood-zones: unchanged/);
+  assert.match(
+    (await get('--for', first)).stderr,
+    /flood-zones: unchanged by its ids and codes; the layer has no edit date, and is loaded again on 2026-07-01\.\n/,
+  );
   assert.equal(askedIds().length, touching(tiles));
   assert.ok(mirror.requests.length > before);
   const second = book('second.csv', [38.2, -77.8]);

@@ -265,7 +265,11 @@ test('a layer is read again when it says that it changed, else when its file is 
   assert.equal(await ask({ ...entryOf(1_000), count: COUNT - 1 }), 'new');
   assert.equal(await ask({ ...entryOf(1_000), url: 'another' }), 'new');
   here.mirror.layers.set(LAYER, layerOf(COUNT, { edited: null }));
-  const old = entryOf();
+  const first = await get(here);
+  assert.ok(first !== 'unchanged');
+  // An earlier version kept no digest.
+  assert.equal(await ask(entryOf()), 'new');
+  const old = { ...entryOf(), ...first };
   assert.equal(await ask(old), 'unchanged');
   here.clock.move(86_400_000);
   assert.equal(await ask(old), 'new');
@@ -325,4 +329,34 @@ test('what has no geometry without simplification either stays as it is', async 
   await get(here, { simplifiedBy: 0.0005 });
   assert.deepEqual(idsIn(here), [1, 2, 3]);
   assert.match(here.read('sites.geojson')!, /"geometry":null/);
+});
+
+test('a layer without an edit date is compared by its ids, and by its fields where it is asked for some', async (t) => {
+  const here = await serving(t, layerOf(COUNT, { edited: null }));
+  const changes = { fields: '^(NAME|SCORE)$' };
+  for (const [asked, edit, state] of [
+    [{}, {}, 'unchanged'],
+    [changes, {}, 'unchanged'],
+    [{}, { NAME: 'other' }, 'unchanged'],
+    [changes, { NAME: 'other' }, 'new'],
+    [changes, { STATE: 'MD' }, 'unchanged'],
+  ] as const) {
+    const layer = layerOf(COUNT, { edited: null });
+    here.mirror.layers.set(LAYER, layer);
+    const outcome = await get(here, asked);
+    assert.ok(outcome !== 'unchanged');
+    const entry: FileEntry = {
+      file: 'sites.geojson',
+      url: hashRequest(request(here, asked)),
+      fetchedAt: here.clock.now(),
+      checkedAt: 0,
+      ...outcome,
+    };
+    const rows = layer.rows.map((row, index) =>
+      index === 1_500 ? { ...row, attributes: { ...row.attributes, ...edit } } : row,
+    );
+    here.mirror.layers.set(LAYER, { ...layer, rows });
+    const again = await downloadLayer(request(here, asked), entry, here.context);
+    assert.equal(again === 'unchanged' ? again : 'new', state, JSON.stringify([asked, edit]));
+  }
 });

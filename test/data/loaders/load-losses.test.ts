@@ -102,7 +102,15 @@ test('older years do not take the place of newer ones in silence, of the whole U
     ['VA 2022', 'US 2023, VA 2021'],
     ['VA 2022', 'MD 2023'],
     ['VA to 2022', 'VA 2023'],
-    ['VA 2022-01', 'VA 2023'],
+    ['VA 2022-01', 'VA 2023', 'VA is of 2023 here and of 2022-01 in the load'],
+    ['VA 2023-01', 'VA 2023'],
+    ['VA February 2025', 'VA 2026-08', 'VA is of 2026-08 here and of February 2025 in the load'],
+    [
+      'VA edited 2025-02-01',
+      'VA edited 2026-05-01',
+      'VA is of 2026-05-01 here and of 2025-02-01 in the load',
+    ],
+    ['VA edited 2025-02-01', 'VA 2026'],
   ] as const) {
     const { database, load } = loading(t);
     const loadPart = (part: string, replace = false) => {
@@ -246,11 +254,16 @@ test('an older file of any dated source is asked before it replaces a newer one'
     await load(loader, file(newer));
     assert.equal((await load(loader, file(older), { replace: true })).records, 1);
   }
-  // At a publisher the newest record may be withdrawn.
+  // At a publisher the newest record may be withdrawn, not those of months.
   const clock = new StillClock();
   const options = {};
   await load('alternative-fuels', stations('2026-05-02'));
-  const part = { of: 'VA', files: [stations('2026-04-30')], options };
   const effects = { clock, onRecords: () => {} };
-  await loadParts(database, 'alternative-fuels', [part], { askedOf: 'alternative-fuels' }, effects);
+  const get = (day: string) => {
+    const part = { of: 'VA', files: [stations(day)], options };
+    const terms = { askedOf: 'alternative-fuels' };
+    return loadParts(database, 'alternative-fuels', [part], terms, effects);
+  };
+  await get('2026-04-30');
+  await assert.rejects(get('2026-03-15'), /VA is of 2026-04-30 here and of 2026-03-15 in the load/);
 });
