@@ -117,11 +117,20 @@ function stateOf({ id }: { id?: string | number | undefined }): string {
 function areaNames(kind: MapName['kind'], areas: readonly NamedArea[], frame: Frame): MapName[] {
   const path = geoPath();
   return areas.flatMap((area): MapName[] => {
-    const [[west], [east]] = path.bounds(area);
-    const at = drawnPoint(frame, path.centroid(area) as [number, number]);
-    return isSeenAt(at)
-      ? [{ kind, name: area.properties.name, at, width: (east - west) * frame.k }]
-      : [];
+    const [first, last] = path.bounds(area);
+    const [west, north] = drawnPoint(frame, first);
+    const [east, south] = drawnPoint(frame, last);
+    const middle = drawnPoint(frame, path.centroid(area) as [number, number]);
+    // A map of one town is smaller than its county, whose middle lies elsewhere.
+    const isAround =
+      kind === 'county' &&
+      west < WIDTH / 2 &&
+      east > WIDTH / 2 &&
+      north < HEIGHT / 2 &&
+      south > HEIGHT / 2;
+    if (!isSeenAt(middle) && !isAround) return [];
+    const at = isSeenAt(middle) ? middle : ([WIDTH / 2, HEIGHT - 3 * PAPER] as const);
+    return [{ kind, name: area.properties.name, at, width: east - west }];
   });
 }
 
