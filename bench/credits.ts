@@ -1,4 +1,4 @@
-import { CREDITS } from '../src/contract/credits.ts';
+import { CREDITS, contractPrice } from '../src/contract/credits.ts';
 import { customSubscription } from '../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS } from '../src/contract/topics.ts';
 import { parseTopics } from '../src/job/topic-choice.ts';
@@ -26,7 +26,8 @@ const ENTERPRISE_A_ROW = CREDITS.enterprise;
 const CHEAPEST_A_ROW = cheapestCalls(parseTopics(TOPICS), {
   standard: new Set(NATURAL_SLUGS),
   enterprise: new Set(TOPIC_SLUGS),
-  credits: CREDITS,
+  credits: contractPrice,
+  most: contractPrice,
   bundles: true,
   singles: () => true,
   optimize: 'credits',

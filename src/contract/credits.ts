@@ -15,7 +15,7 @@ export function callName(kind: CallKind): string {
   return `${kind} ${kind === 'single' ? 'call' : 'bundle'}`;
 }
 
-/** The credits of a successful call by its kind. */
+/** The credits of a successful call by its kind, as the contract states them. */
 export type Prices = Readonly<Record<CallKind, number>>;
 
 /** The contract's prices (docs/developer/service-api.md, 2.1 to 2.3). */
@@ -26,6 +26,30 @@ export type Call =
   | { readonly kind: 'single'; readonly topic: TopicSlug }
   | { readonly kind: 'standard' }
   | { readonly kind: 'enterprise' };
+
+/** The contract's price of a call. */
+export function contractPrice({ kind }: Call): number {
+  return CREDITS[kind];
+}
+
+/** What has a price of its own: a bundle, or the single of a topic. */
+export type PriceItem = BundleKind | TopicSlug;
+
+export function priceItemOf(call: Call): PriceItem {
+  return call.kind === 'single' ? call.topic : call.kind;
+}
+
+/** The call that buys an item. */
+export function callOfItem(item: PriceItem): Call {
+  return item === 'standard' || item === 'enterprise'
+    ? { kind: item }
+    : { kind: 'single', topic: item };
+}
+
+/** `standard bundle`, `single call of hail`: for messages. */
+export function priceItemName(call: Call): string {
+  return call.kind === 'single' ? `single call of ${call.topic}` : callName(call.kind);
+}
 
 /** The scope that a key needs for a call: the topic's slug, or `bundle` (docs/developer/service-api.md, 5.2). */
 export function scopeOf(call: Call): Scope {

@@ -1,21 +1,21 @@
-import { type Clock, steadyTime } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { PerilbookError } from '../base/errors.ts';
 import { counted } from '../base/format-numbers.ts';
 import { type Client, createClient, type PlainRequest, requireSendable } from '../client/client.ts';
-import { type Exchange, parseDate } from '../client/exchange.ts';
+import type { Exchange } from '../client/exchange.ts';
 import { DENIALS } from '../client/status-kind.ts';
 import { findVerdict, hasAnswer, type Verdict } from '../client/verdict.ts';
-import { type Call, CREDITS, formatPath } from '../contract/credits.ts';
+import { type Call, contractPrice, formatPath } from '../contract/credits.ts';
 import { cellOf, type Location, MAX_PRECISION } from '../geo/coordinates.ts';
 import type { JobAccount } from '../job/account-settings.ts';
-import type { Claim } from '../store/ledger/port.ts';
 import type { Store } from '../store/port.ts';
 import { ledgerEntry } from './buy/consequence.ts';
+import { type Payment, payCall } from './buy/pay-call.ts';
 import { claimLimits } from './frame/account-state.ts';
 import type { Key } from './frame/api-keys.ts';
 import type { ServiceConnection } from './frame/connection-kinds.ts';
 import { RunTimes } from './frame/run-times.ts';
-import { lastPrices } from './plan/cheapest-calls.ts';
+import { expectedPrices } from './plan/cheapest-calls.ts';
 
 /** A request outside of a run, and the call that the ledger records for it. */
 export interface LedgerRequest extends PlainRequest {
@@ -48,59 +48,67 @@ export function ledgerCalls(
   // A check does not report wrong clocks; a run does.
   const times = new RunTimes(clock, clock.now(), parts.account.anniversaryDay, () => {});
   return async ({ call, location, ...request }) => {
-    if (parts.interrupt.aborted) throw interrupted();
     const key = keys.find(({ secret }) => secret === request.key);
-    if (key === undefined) return await client.sendPlain(request);
-    const { number, price } = await claimed(parts, times, { call, location }, key);
-    const sentAt = steadyTime(clock);
-    const exchange = await client.sendPlain(request);
-    const date = parseDate(exchange);
-    if (date !== null && hasAnswer(exchange)) times.learn(date, sentAt);
-    const verdict = findVerdict(exchange, { call, price }, location, clock.now(), () => []);
-    const { period } = times.periods();
-    await store.settle([
-      { ...ledgerEntry(verdict, price), call: number, period, answers: [], failures: [] },
-    ]);
-    return exchange;
+    for (;;) {
+      if (parts.interrupt.aborted) throw interrupted();
+      if (key === undefined) return await client.sendPlain(request);
+      const { most, expected } = expectedPrices(await store.chargedPrices(parts.source));
+      const limits = claimLimits(parts.account, times.periods(), parts);
+      const cell = cellOf(location, MAX_PRECISION);
+      // No topics, so that answers in the store do not prevent the claim.
+      const claim = { cell, call, credits: most(call), key: key.fingerprint, wanted: [] };
+      const payable = { limits, request: claim, expected: expected(call), location };
+      const payment = await payCall(
+        parts,
+        { ...payable, toFields: () => [] },
+        {
+          send: () => client.sendPlain(request),
+          conclude({ granted, exchange, verdict, date, sentAt, at }) {
+            if (date !== null && hasAnswer(exchange)) times.learn(date, sentAt, at);
+            const { period } = times.periods();
+            const settlement = {
+              ...ledgerEntry(verdict, claim.credits),
+              call: granted.call,
+              period,
+              answers: [],
+              failures: [],
+            };
+            return { settlement, exchange };
+          },
+        },
+      );
+      if (payment.outcome === 'settled') return payment.conclusion.exchange;
+      await clock.sleep(waitAfter(payment, parts, claim.credits), parts.interrupt);
+    }
   };
 }
 
-/** The ledger's number of the call, and its expected price. @throws QUOTA_EXCEEDED, BUDGET_REACHED, INTERRUPTED */
-async function claimed(
-  parts: LedgerCallsParts,
-  times: RunTimes,
-  { call, location }: Pick<LedgerRequest, 'call' | 'location'>,
-  key: Key,
-): Promise<{ readonly number: number; readonly price: number }> {
-  const { store, clock, interrupt, account, run, source, budget } = parts;
-  const cell = cellOf(location, MAX_PRECISION);
-  for (;;) {
-    if (interrupt.aborted) throw interrupted();
-    const price = lastPrices(await store.chargedPrices(source))[call.kind];
-    const limits = claimLimits(account, times.periods(), { run, source, budget });
-    // No topics, so that answers in the store do not prevent the claim.
-    const request = { cell, call, credits: price, key: key.fingerprint, wanted: [] };
-    const [claim] = (await store.claim(limits, [request])) as [Claim];
-    switch (claim.outcome) {
-      case 'granted':
-        return { number: claim.call, price };
-      case 'quota': {
-        const message = `The quota of ${account.name} is too small for another ${counted(price, 'credit')}`;
-        throw new PerilbookError(
-          'QUOTA_EXCEEDED',
-          message,
-          'Go on after it resets: perilbook quota says when.',
-        );
-      }
-      case 'budget': {
-        const message = `The budget of ${counted(budget, 'credit')} is too small for another ${price}`;
-        throw new PerilbookError('BUDGET_REACHED', message, 'Raise the budget: --budget.');
-      }
-      case 'price':
-        break;
-      default:
-        await clock.sleep(claim.outcome === 'wait' ? claim.ms : CLAIMED_WAIT_MS, interrupt);
+/** How long to wait before a refused call is claimed again. @throws QUOTA_EXCEEDED, BUDGET_REACHED */
+function waitAfter(
+  refusal: Exclude<Payment<never>, { outcome: 'settled' }>,
+  { account, budget }: Pick<LedgerCallsParts, 'account' | 'budget'>,
+  credits: number,
+): number {
+  switch (refusal.outcome) {
+    case 'quota': {
+      const message = `The quota of ${account.name} is too small for another ${counted(credits, 'credit')}`;
+      throw new PerilbookError(
+        'QUOTA_EXCEEDED',
+        message,
+        'Go on after it resets: perilbook quota says when.',
+      );
     }
+    case 'budget': {
+      const message = `The budget of ${counted(budget, 'credit')} is too small for another ${credits}`;
+      throw new PerilbookError('BUDGET_REACHED', message, 'Raise the budget: --budget.');
+    }
+    case 'price':
+      return 0;
+    case 'wait':
+      return refusal.ms;
+    case 'claimed':
+    case 'answered':
+      return CLAIMED_WAIT_MS;
   }
 }
 
@@ -141,7 +149,8 @@ export async function keyRefusal(
     clock,
     secrets,
   });
-  const budget = keys.length * CREDITS[KEY_CHECK.kind];
+  const known = expectedPrices(await store.chargedPrices(await store.source(source)));
+  const budget = keys.length * known.most(KEY_CHECK);
   const named = { job: 'key check', input: '-', output: '-', account: account.name };
   const run = await store.startRun({ ...named, plannedCredits: 0, budget });
   let refusal: PerilbookError | null = null;
@@ -161,7 +170,7 @@ export async function keyRefusal(
     const path = formatPath(KEY_CHECK, NOWHERE.lat, NOWHERE.lng).replace(/\?.*/, '');
     for (const key of secrets) {
       const exchange = await send({ method: 'GET', path, key, call: KEY_CHECK, location: NOWHERE });
-      const asked = { call: KEY_CHECK, price: CREDITS.single };
+      const asked = { call: KEY_CHECK, price: contractPrice(KEY_CHECK) };
       refusal = refusalOf(findVerdict(exchange, asked, NOWHERE, clock.now(), () => []));
       if (refusal?.code !== 'KEY_REFUSED') break;
     }

@@ -1,12 +1,12 @@
 import { shareOf } from '../base/format-numbers.ts';
-import { CALL_KINDS, CREDITS } from '../contract/credits.ts';
-import type { TopicSlug } from '../contract/topics.ts';
+import { BUNDLE_KINDS, type CallKind, callOfItem, contractPrice } from '../contract/credits.ts';
+import { PAID_SLUGS, type TopicSlug } from '../contract/topics.ts';
 import { type CountyRated, isCountyRated } from '../data/tables/county-ratings.ts';
 import { datasetsOf, type OriginNotes } from '../data/topics/origin-notes.ts';
 import { isUnlimited } from '../job/account-settings.ts';
 import type { Job } from '../job/settings.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
-import type { Spending } from '../store/ledger/port.ts';
+import type { ChargedPrices, Spending } from '../store/ledger/port.ts';
 import type { Connection } from './frame/connection-kinds.ts';
 import { placesWithoutData } from './frame/local-data.ts';
 import type { Progress } from './frame/progress.ts';
@@ -100,19 +100,10 @@ function priceSummary(job: Job, plan: Plan) {
     cells_rejected: plan.rejected.cells,
     calls: price.calls,
     credits: price.credits,
-    /** The kinds of call for which the service last charged another price than the contract's. */
-    prices: CALL_KINDS.flatMap((kind) => {
-      const last = plan.charged[kind];
-      if (last === null || last.credits === CREDITS[kind]) return [];
-      return [
-        {
-          kind,
-          credits: last.credits,
-          contract: CREDITS[kind],
-          charged_at: new Date(last.at).toISOString(),
-        },
-      ];
-    }),
+    prices: pricesSummary(plan.charged).filter(
+      ({ topic, credits, contract }) =>
+        credits !== contract && (topic === null || job.topics.includes(topic)),
+    ),
     /** Most credits for retries of unavailable topics and, where there is a budget, of lost answers, within budget and quota. */
     credits_retries_at_most: Math.min(
       retryLimit(job, price),
@@ -133,6 +124,38 @@ function priceSummary(job: Job, plan: Plan) {
     periods: forecast.periods,
     finish_by: isoTime(forecast.finishBy),
   };
+}
+
+/** What a service last charged for a call. */
+export interface ChargedPriceSummary {
+  readonly kind: CallKind;
+  /** The topic of a single call; null for a bundle. */
+  readonly topic: TopicSlug | null;
+  /** Credits that were charged. */
+  readonly credits: number;
+  /** Credits by the contract. */
+  readonly contract: number;
+  /** ISO 8601, in UTC. */
+  readonly charged_at: string;
+  /** Whether it is expected. It holds for a day; then the contract's price is expected, and one call shows it anew. */
+  readonly holds: boolean;
+}
+
+/** The prices that a service charged, bundles first. */
+export function pricesSummary(charged: ChargedPrices): ChargedPriceSummary[] {
+  const items = [...BUNDLE_KINDS, ...PAID_SLUGS].filter((item) => charged.has(item));
+  return items.map((item) => {
+    const call = callOfItem(item);
+    const { credits, at, holdsMs } = charged.get(item)!;
+    return {
+      kind: call.kind,
+      topic: call.kind === 'single' ? call.topic : null,
+      credits,
+      contract: contractPrice(call),
+      charged_at: new Date(at).toISOString(),
+      holds: holdsMs > 0,
+    };
+  });
 }
 
 function waysSummary(job: Job, plan: Plan) {

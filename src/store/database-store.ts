@@ -35,6 +35,8 @@ import {
 } from './ledger/ledger-sums.ts';
 import type { Claim, ClaimLimits, ClaimRequest, Settlement, Spending } from './ledger/port.ts';
 import {
+  forgetPrices,
+  readAllChargedPrices,
   readBundleContents,
   readChargedPrices,
   readRefusedScopes,
@@ -179,7 +181,9 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
     callTimes: (source, leaseMs) => ask(() => latestCallTimes(source, leaseMs)),
     bundleContents: (source) => ask(() => readBundleContents(database, source)),
     isNewKey: (account, key) => ask(() => isNewKey(account, key)),
-    chargedPrices: (source) => ask(() => readChargedPrices(source)),
+    chargedPrices: (source) => ask(() => readChargedPrices(database, source)),
+    allChargedPrices: () => ask(() => readAllChargedPrices(database)),
+    forgetPrices: () => change(forgetPrices),
     refusedScopes: (source, key) => ask(() => readRefusedScopes(database, source, key)),
     spending: (account, period) => ask(() => periodSpendingOf(account, period.start)),
     statement: (query) => ask(() => readLedgerStatement(database, query)),

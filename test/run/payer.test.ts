@@ -9,7 +9,7 @@ import { makeJob } from '../../src/job/settings.ts';
 import { Payer } from '../../src/run/buy/payer.ts';
 import { ApiKeys, hashSecret, type Key, readKeys } from '../../src/run/frame/api-keys.ts';
 import { RunTimes } from '../../src/run/frame/run-times.ts';
-import type { ChargedPrices } from '../../src/store/ledger/port.ts';
+import { type ChargedPrices, PRICE_HOLDS_MS } from '../../src/store/ledger/port.ts';
 import type { Store } from '../../src/store/port.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { fc } from '../properties.ts';
@@ -192,7 +192,7 @@ const SECOND = key('second');
 async function payerOf(
   creditsPerMinute = 300,
   clock = new MovedClock('2026-03-15T12:00:00Z'),
-  charged: Partial<ChargedPrices> = {},
+  charged: ChargedPrices = new Map(),
 ): Promise<Payer> {
   const nothingRefused = { refusedScopes: async () => [] } as unknown as Store;
   const subscription = { credits_per_month: 10_000, credits_per_minute: creditsPerMinute };
@@ -204,10 +204,7 @@ async function payerOf(
     keys,
     new RunTimes(clock, clock.now(), 5, () => {}),
     { standard: null, enterprise: null },
-    {
-      ...{ single: null, standard: null, enterprise: null },
-      ...charged,
-    },
+    charged,
   );
 }
 
@@ -254,8 +251,7 @@ test('a refused key or scope makes room for the next key, and changes the prices
   assert.equal(payer.keyFor(SINGLE), FIRST);
   payer.keyRefused(FIRST, SINGLE, 'scope', 'no scope');
   assert.equal(payer.dearer, null, 'the second key buys the same');
-  payer.probes.begin(SECOND, SINGLE);
-  assert.ok(payer.probes.running(SECOND, SINGLE), 'from now on one call tries a key');
+  assert.equal(payer.unproven(SECOND, SINGLE).length, 2, 'from now on one call tries a key');
   assert.deepEqual([payer.keyFor(SINGLE), payer.keyFor(STANDARD)], [SECOND, FIRST]);
   payer.keyRefused(FIRST, STANDARD, 'key', 'no key');
   assert.deepEqual(
@@ -286,52 +282,75 @@ test('what a bundle was seen to return changes the prices once', async () => {
   }
 });
 
+const priced = (credits: number, holdsMs = PRICE_HOLDS_MS) => ({ credits, at: 0, holdsMs });
+
 test('after a refusal one call of a key and a scope is made alone, until it is answered', async () => {
-  const { probes } = await payerOf();
-  probes.begin(FIRST, SINGLE)[Symbol.dispose]();
-  probes.answered(SINGLE);
-  probes.begin(FIRST, SINGLE);
-  assert.equal(probes.running(FIRST, SINGLE), null);
-  probes.refused();
-  const probe = probes.begin(FIRST, SINGLE);
-  const running = probes.running(FIRST, SINGLE);
-  assert.ok(running);
-  assert.deepEqual([probes.running(FIRST, STANDARD), probes.running(SECOND, SINGLE)], [null, null]);
-  probe[Symbol.dispose]();
-  await running;
-  assert.equal(probes.running(FIRST, SINGLE), null);
-  probes.accepted(FIRST, SINGLE);
-  probes.begin(FIRST, SINGLE);
-  assert.equal(probes.running(FIRST, SINGLE), null);
+  const charged = new Map([
+    ['hail', priced(1)],
+    ['standard', priced(15)],
+  ] as const);
+  const payer = await payerOf(300, undefined, charged);
+  assert.deepEqual(payer.unproven(FIRST, SINGLE), []);
+  payer.keyRefused(FIRST, ENTERPRISE, 'scope', 'no bundle');
+  const [ofHail, ofBundle] = [payer.unproven(SECOND, SINGLE), payer.unproven(SECOND, STANDARD)];
+  assert.deepEqual([ofHail.length, ofBundle.length, ofHail[0] === ofBundle[0]], [1, 1, false]);
+  payer.accepted(SECOND, SINGLE);
+  assert.deepEqual(
+    [
+      payer.unproven(SECOND, SINGLE),
+      payer.unproven(SECOND, STANDARD),
+      payer.unproven(FIRST, SINGLE),
+    ],
+    [[], ofBundle, payer.unproven(FIRST, SINGLE)],
+  );
 });
 
-test('the first call of a kind whose price is not known goes out alone, whatever its key', async () => {
-  const { probes } = await payerOf();
-  const first = probes.begin(FIRST, SINGLE);
-  assert.ok(probes.running(SECOND, SINGLE));
-  assert.equal(probes.running(FIRST, STANDARD), null);
-  first[Symbol.dispose]();
-  probes.begin(SECOND, SINGLE);
-  assert.ok(probes.running(FIRST, SINGLE), 'the first one was not answered');
-  probes.answered(SINGLE);
-  const { probes: priced } = await payerOf(300, undefined, { single: { credits: 5, at: 0 } });
-  priced.begin(FIRST, SINGLE);
-  assert.equal(priced.running(FIRST, SINGLE), null);
+test('the first call of a kind whose price is not known goes out alone, whatever its key and topic', async () => {
+  const payer = await payerOf();
+  const first = payer.unproven(FIRST, SINGLE);
+  assert.equal(first.length, 1);
+  assert.deepEqual(payer.unproven(SECOND, { kind: 'single', topic: 'park' }), first);
+  assert.notDeepEqual(payer.unproven(FIRST, STANDARD), first);
+  payer.answered(SINGLE);
+  assert.deepEqual(payer.unproven(FIRST, SINGLE), [], 'free of charge');
+  payer.learnPrice(STANDARD, 15);
+  assert.deepEqual(payer.unproven(FIRST, STANDARD), []);
+});
+
+test('a price that holds no longer is shown anew by a call that claims as much; where credits lack for it, it is expected on', async () => {
+  const clock = new MovedClock('2026-03-15T12:00:00Z');
+  const charged = new Map([
+    ['standard', priced(45, 0)],
+    ['hail', priced(3, 1)],
+  ] as const);
+  const payer = await payerOf(300, clock, charged);
+  assert.deepEqual([payer.priceOf(STANDARD), payer.mostFor(STANDARD)], [15, 45]);
+  assert.deepEqual([payer.chargedFor(STANDARD), payer.chargedFor(SINGLE)], [null, 3]);
+  clock.move(1);
+  assert.deepEqual([payer.chargedFor(SINGLE), payer.priceOf(SINGLE)], [null, 3], 'in mid-run');
+  assert.equal(payer.expectDearer(SINGLE), false);
+  assert.equal(payer.expectDearer(STANDARD), true);
+  assert.equal(payer.priceOf(STANDARD), 45);
+  assert.match(payer.dearer!, /charged 45 credits for a standard bundle on 1970-01-01/);
 });
 
 test('what a call was charged is its price from then on; only a higher one is told as dearer', async () => {
-  const payer = await payerOf(300, undefined, { standard: { credits: 10, at: 0 } });
+  const payer = await payerOf(300, undefined, new Map([['standard', priced(10)]] as const));
   assert.deepEqual(
     [SINGLE, STANDARD, ENTERPRISE].map((call) => payer.priceOf(call)),
     [1, 10, 35],
   );
-  payer.learnPrice('standard', 9);
+  payer.learnPrice(STANDARD, 9);
   assert.deepEqual(
     [payer.priceOf(STANDARD), payer.chargedFor(STANDARD), payer.dearer],
     [9, 9, null],
   );
-  payer.learnPrice('single', 5);
-  assert.equal(payer.dearer, 'The service charges 5 credits for a single call instead of 1');
+  payer.learnPrice(SINGLE, 5);
+  assert.equal(payer.priceOf({ kind: 'single', topic: 'park' }), 1, 'the price of hail alone');
+  assert.equal(
+    payer.dearer,
+    'The service charges 5 credits for a single call of hail instead of 1',
+  );
   payer.acceptPrices();
   payer.learnContents('standard', ['hail']);
   assert.equal(payer.dearer, 'The standard bundle returns other topics than before');

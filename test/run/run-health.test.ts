@@ -181,29 +181,15 @@ test('a single whose topic failed five times in a row, and any call of a service
   const standings = () => [radon, park, bundle].map(({ call }) => health.standingOf(call, 'fresh'));
   const attempt = (call: Call, kind: Verdict['kind'], code?: string) =>
     health.recordAttempt(call, verdict(kind, code));
-  const isFree = (request: { readonly call: Call }) => {
-    const turn = health.turnOver(request);
-    if (turn === null) health.endTurn(request);
-    return turn === null;
-  };
-  assert.equal(health.turnOver(radon), null);
-  assert.equal(isFree({ call: radon.call }), true, 'nothing is doubted');
+  const doubts = () => [radon, park, bundle].map(({ call }) => health.doubtOf(call));
+  assert.deepEqual(doubts(), [null, null, null]);
   for (let nth = 0; nth < 4; nth++) attempt(radon.call, 'upstream');
   attempt(radon.call, 'answered');
   attempt(STANDARD, 'upstream');
   for (let nth = 0; nth < 4; nth++) attempt(radon.call, 'upstream');
-  assert.equal(health.turnOver(radon), null);
-  assert.equal(isFree({ call: radon.call }), true, 'four in a row');
+  assert.deepEqual(doubts(), [null, null, null], 'four in a row');
   attempt(radon.call, 'upstream');
-  assert.equal(health.turnOver(radon), null);
-  assert.equal(health.turnOver(radon), null, 'its own turn');
-  const waiting = health.turnOver({ call: radon.call });
-  assert.deepEqual([isFree(park), isFree(bundle), waiting instanceof Promise], [true, true, true]);
-  health.endTurn(park);
-  assert.equal(health.turnOver({ call: radon.call }), waiting, 'the turn of another');
-  health.endTurn(radon);
-  await waiting;
-  assert.equal(isFree({ call: radon.call }), true);
+  assert.deepEqual(doubts(), ['radon', null, null]);
   // Not given up yet: all its attempts.
   assert.deepEqual(standings(), ['fresh', 'fresh', 'fresh']);
   health.record(fails('radon'));
@@ -211,9 +197,7 @@ test('a single whose topic failed five times in a row, and any call of a service
   assert.equal(health.standingOf(radon.call, 'topic_unavailable'), 'topic_unavailable');
   for (let nth = 0; nth < 7; nth++) health.record(fails('radon'));
   assert.deepEqual(standings(), ['given_up', 'given_up', 'given_up'], 'eight in a row: in doubt');
-  assert.equal(health.turnOver(park), null);
-  assert.equal(isFree(bundle), false);
-  health.endTurn(park);
+  assert.deepEqual(doubts(), ['service', 'service', 'service']);
   health.record(answers('park'));
   assert.deepEqual(standings(), ['given_up', 'fresh', 'fresh'], 'no doubt after an answer');
 
@@ -221,9 +205,7 @@ test('a single whose topic failed five times in a row, and any call of a service
   for (const code of ['CONNECT', 'CONNECT_TIMEOUT']) {
     away.recordAttempt(STANDARD, verdict('transport', code));
     assert.equal(away.standingOf(STANDARD, 'fresh'), 'fresh', 'it never answered');
-    assert.equal(away.turnOver(bundle), null);
-    assert.ok(away.turnOver(radon) instanceof Promise);
-    away.endTurn(bundle);
+    assert.equal(away.doubtOf(radon.call), 'service');
   }
   away.record(ANSWERED);
   assert.equal(away.standingOf(STANDARD, 'fresh'), 'restarting');

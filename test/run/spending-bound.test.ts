@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Call, CREDITS, type Prices } from '../../src/contract/credits.ts';
 import { HEADERS } from '../../src/contract/headers.ts';
-import { isTopicSlug, type TopicSlug } from '../../src/contract/topics.ts';
+import { isTopicSlug, NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
 import type { Stop } from '../../src/run/frame/stop.ts';
 import type { Store } from '../../src/store/port.ts';
@@ -22,7 +22,7 @@ type Deed =
   | { readonly kind: 'answer' | 'lost' | 'thin' | 'unavailable' | 'unusable' }
   | { readonly kind: 'charged_failure'; readonly status: number }
   | { readonly kind: 'refuse'; readonly status: number; readonly code: string }
-  | { readonly kind: 'price'; readonly prices: Prices };
+  | { readonly kind: 'price'; readonly prices: Prices; readonly hail?: number };
 
 const ANSWER: Deed = { kind: 'answer' };
 const anyDeed: fc.Arbitrary<Deed> = fc.oneof(
@@ -81,7 +81,7 @@ const anyStory = fc.record({
 
 /** A service that does one deed after the other, then answers. It charges what it says. */
 async function serveDeeds(t: TestContext) {
-  let [deeds, prices]: [Deed[], Prices] = [[], CREDITS];
+  let [deeds, prices]: [Deed[], Prices & { hail?: number }] = [[], CREDITS];
   /** The cost of each call that was charged, by its request id: the client's ledger has it too. */
   let charged: number[] = [];
   const url = await serveHttp(t, (request, response) => {
@@ -92,12 +92,13 @@ async function serveDeeds(t: TestContext) {
       ? { kind: 'single', topic }
       : { kind: name as 'standard' | 'enterprise' };
     let deed = deeds.shift() ?? ANSWER;
-    for (; deed.kind === 'price'; deed = deeds.shift() ?? ANSWER) prices = deed.prices;
+    for (; deed.kind === 'price'; deed = deeds.shift() ?? ANSWER)
+      prices = { ...deed.prices, ...(deed.hail && { hail: deed.hail }) };
     if (deed.kind === 'refuse') {
       response.writeHead(deed.status, { 'content-type': 'application/json' });
       return void response.end(JSON.stringify({ error: { code: deed.code, message: 'No' } }));
     }
-    const cost = prices[call.kind];
+    const cost = (topic === 'hail' && prices.hail) || prices[call.kind];
     charged.push(cost);
     if (deed.kind === 'lost') return void response.destroy();
     if (deed.kind === 'charged_failure')
@@ -319,6 +320,64 @@ test('the first call goes out alone and shows the price; the rest waits for appr
     [third.state, third.summary.credits, service.charged()],
     ['complete', rest, (rest / 7) * 2],
   );
-  const topics: readonly TopicSlug[] = ['hail'];
-  assert.equal((await harness.plan({ topics: [...topics] }, options)).credits, 40);
+  const { credits } = await harness.plan({ topics: ['hail'] }, options);
+  assert.equal(credits, 20, 'the price of wildfire is not that of hail');
+});
+
+test('each topic has its own price: what one costs is not expected of another, and the run buys all for what the service charges', async (t) => {
+  const harness = await openHarness(t, { factor: FACTOR });
+  const service = await serveDeeds(t);
+  harness.writeInput(places(20));
+  const options = { baseUrl: service.url };
+  service.begin([{ kind: 'price', prices: CREDITS, hail: 3 }]);
+  // 20 places at 3 and 1 are 80. With 3 for each topic, a run of 80 stopped: 120 were expected.
+  const ended = await harness.run({ topics: ['hail', 'wildfire'], budget: 80 }, options);
+  const again =
+    ended.state === 'complete'
+      ? null
+      : await harness.plan({ topics: ['hail', 'wildfire'] }, options);
+  assert.equal(service.charged() + (again?.credits ?? 0), 80);
+  assert.deepEqual(
+    again?.prices.map(({ topic, credits, contract, holds }) => [topic, credits, contract, holds]),
+    [['hail', 3, 1, true]],
+  );
+});
+
+test('a bundle that was charged more once is bought again a day later, within the bound; not before', async (t) => {
+  const harness = await openHarness(t, { factor: FACTOR });
+  const service = await serveDeeds(t);
+  harness.writeInput(places(10));
+  const options = { baseUrl: service.url };
+  const job = { topics: NATURAL_SLUGS.filter((slug) => slug !== 'avalanche') };
+  const odd: Deed = { kind: 'price', prices: { ...CREDITS, standard: 45 } };
+  service.begin([odd, ANSWER, { kind: 'price', prices: CREDITS }]);
+  const first = await harness.run({ ...job, budget: 150 }, options);
+  assert.deepEqual([first.stop?.reason, service.charged()], ['price', 45]);
+  assert.equal((await harness.plan(job, options)).credits, 9 * 17, 'singles, for a day');
+  harness.clock.moveTo('2026-03-16T12:30:00Z');
+  const plan = await harness.plan(job, options);
+  assert.deepEqual(
+    [plan.credits, plan.prices.map(({ kind, credits, holds }) => [kind, credits, holds])],
+    [9 * 15, [['standard', 45, false]]],
+  );
+  // Too small for a bundle at 45: that price is expected on, and nothing is risked.
+  assert.equal((await harness.plan({ ...job, budget: 44 }, options)).credits, 9 * 17);
+  const second = await harness.run({ ...job, budget: 9 * 15 }, options);
+  assert.deepEqual([second.state, service.charged()], ['complete', 45 + 9 * 15]);
+  assert.deepEqual((await harness.plan(job, options)).prices, []);
+});
+
+test('a bundle that is dear again a day later costs its own price, no more, and the run stops', async (t) => {
+  const harness = await openHarness(t, { factor: FACTOR });
+  const service = await serveDeeds(t);
+  harness.writeInput(places(10));
+  const options = { baseUrl: service.url };
+  const job = { topics: NATURAL_SLUGS.filter((slug) => slug !== 'avalanche') };
+  service.begin([{ kind: 'price', prices: { ...CREDITS, standard: 45 } }]);
+  await harness.run({ ...job, budget: 150 }, options);
+  harness.clock.moveTo('2026-03-16T12:30:00Z');
+  const second = await harness.run({ ...job, budget: 135 }, options);
+  assert.deepEqual([second.stop?.reason, service.charged()], ['price', 90]);
+  const { credits_spent, credits_limit } = second.summary;
+  assert.ok(credits_spent <= credits_limit);
 });

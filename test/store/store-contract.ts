@@ -6,7 +6,13 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
 import type { Cell } from '../../src/geo/coordinates.ts';
 import { topicsIn } from '../../src/store/answers/topic-set.ts';
-import type { Claim, ClaimLimits, ClaimRequest, Settlement } from '../../src/store/ledger/port.ts';
+import {
+  type Claim,
+  type ClaimLimits,
+  type ClaimRequest,
+  PRICE_HOLDS_MS,
+  type Settlement,
+} from '../../src/store/ledger/port.ts';
 import type { Owner, Store } from '../../src/store/port.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { RUN } from './claims.ts';
@@ -274,27 +280,68 @@ export function testStore(
     );
   });
 
-  it('what a kind of call was last charged is kept; the first of a kind goes out alone, and another price is told', async (setup) => {
+  it('what a call of a topic was last charged is kept for a day; the first of a kind goes out alone, and another price is told', async (setup) => {
     const { store, source, clock, ask, outcomeOf, propose } = setup;
     const assumed = (cell: Cell) => ({ ...propose(cell, 'single'), isPriceAssumed: true });
     const first = await ask(assumed(LA));
-    assert.equal(await outcomeOf(assumed(NY)), 'first_call');
-    await store.settle([{ ...charged(first, clock, 5), price: { kind: 'single', credits: 5 } }]);
-    assert.deepEqual(await store.chargedPrices(source), {
-      ...{ single: { credits: 5, at: clock.now() }, standard: null, enterprise: null },
-    });
+    const isFirst = { outcome: 'wait', for: 'first_call', ms: 250 };
+    assert.deepEqual(await ask(assumed(NY)), isFirst);
+    // Of another topic, too: the service may charge more for all.
+    const hail = { kind: 'single', topic: 'hail' } as const;
+    assert.deepEqual(await ask({ ...assumed(NY), call: hail }), isFirst);
+    await store.settle([{ ...charged(first, clock, 5), price: { item: 'wildfire', credits: 5 } }]);
+    const at = clock.now();
+    const prices = new Map([['wildfire', { credits: 5, at, holdsMs: PRICE_HOLDS_MS }]]);
+    assert.deepEqual(await store.chargedPrices(source), prices);
     assert.deepEqual(await ask(assumed(NY)), { outcome: 'price', credits: 5 });
+    const other = await ask({ ...assumed(NY), call: hail });
+    assert.equal(other.outcome, 'granted', 'the price of one topic is not that of another');
+    await store.settle([free(other, clock)]);
     const claim = await ask({ ...propose(NY, 'single'), credits: 5 });
     assert.equal(claim.outcome, 'granted');
     // A free answer shows no price; it lets others of its kind go.
     const standard = await ask({ ...propose(BOSTON, 'standard'), isPriceAssumed: true });
-    await store.settle([{ ...free(standard, clock), price: { kind: 'standard', credits: null } }]);
-    assert.equal((await store.chargedPrices(source)).standard, null);
+    await store.settle([{ ...free(standard, clock), price: { item: 'standard', credits: null } }]);
+    assert.equal((await store.chargedPrices(source)).has('standard'), false);
     for (const cell of [BOSTON, HERE])
       assert.equal(
         await outcomeOf({ ...propose(cell, 'standard'), isPriceAssumed: true }),
         'granted',
       );
+  });
+
+  it('a price that was charged a day ago holds no longer: one call goes out alone and shows it anew', async (setup) => {
+    const { store, source, clock, ask, propose } = setup;
+    const assumed = (cell: Cell) => ({ ...propose(cell, 'single'), isPriceAssumed: true });
+    const price = { item: 'wildfire', credits: 5 } as const;
+    await store.settle([{ ...charged(await ask(assumed(LA)), clock, 5), price }]);
+    const holdsMs = async () => (await store.chargedPrices(source)).get('wildfire')?.holdsMs;
+    clock.move(PRICE_HOLDS_MS - 1);
+    assert.deepEqual(
+      [await holdsMs(), await ask(assumed(NY))],
+      [1, { outcome: 'price', credits: 5 }],
+    );
+    // A free answer leaves a price that holds as it is, and forgets one that does not.
+    const known = await ask({ ...propose(NY, 'single'), credits: 5 });
+    await store.settle([{ ...free(known, clock), price: { item: 'wildfire', credits: null } }]);
+    assert.equal(await holdsMs(), 1);
+    clock.move(1);
+    const first = await ask(assumed(BOSTON));
+    const isFirst = { outcome: 'wait', for: 'first_call', ms: 250 };
+    assert.deepEqual([first.outcome, await ask(assumed(HERE))], ['granted', isFirst]);
+    await store.settle([{ ...charged(first, clock, 1), price: { ...price, credits: 1 } }]);
+    const { charged: prices, ...of } = (await store.allChargedPrices())[0]!;
+    assert.deepEqual(
+      [of, prices],
+      [
+        { source: 'somewhere' },
+        new Map([['wildfire', { credits: 1, at: clock.now(), holdsMs: PRICE_HOLDS_MS }]]),
+      ],
+    );
+    assert.deepEqual(
+      [await store.forgetPrices(), await store.allChargedPrices(), await store.forgetPrices()],
+      [1, [], 0],
+    );
   });
 
   it('an area that was answered in two ways serves nobody for a year, whatever it is answered', async (setup) => {

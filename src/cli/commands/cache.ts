@@ -1,7 +1,7 @@
 import { byteSize, counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { isFreeSource } from '../../host/connection.ts';
 import type { Job } from '../../job/settings.ts';
-import { bundlesAsSeen, lastPrices, priceCheapest } from '../../run/plan/cheapest-calls.ts';
+import { bundlesAsSeen, expectedPrices, priceCheapest } from '../../run/plan/cheapest-calls.ts';
 import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
 import { topicsIn } from '../../store/answers/topic-set.ts';
@@ -76,7 +76,7 @@ function chargesJson({ calls, credits }: Charges): object {
   };
 }
 
-/** `perilbook cache prune`: deletes old answers, rejections of locations, damaged answers, or several of these. */
+/** `perilbook cache prune`: deletes old answers, rejections of locations, learned prices, damaged answers, or several of these. */
 async function prune(
   context: CliContext,
   flags: Flags<'cache prune'>,
@@ -84,9 +84,9 @@ async function prune(
 ): Promise<undefined> {
   const age = flags['older-than'];
   const ms = durationOption('older-than', age);
-  if (ms === undefined && !flags.rejected && !flags.damaged) {
+  if (ms === undefined && !flags.rejected && !flags.prices && !flags.damaged) {
     const hint = 'For example: perilbook cache prune --older-than 400d';
-    throw usageError('cache prune needs --older-than, --rejected or --damaged', hint);
+    throw usageError('cache prune needs --older-than, --rejected, --prices or --damaged', hint);
   }
   const result: Record<string, number> = {};
   const lines: string[] = [];
@@ -111,6 +111,11 @@ async function prune(
     result.rejections_forgotten = await store.forgetRejections();
     const locations = counted(result.rejections_forgotten, 'location');
     lines.push(`Deleted the rejections of ${locations}. The next run asks again, free of charge.`);
+  }
+  if (flags.prices) {
+    result.prices_forgotten = await store.forgetPrices();
+    const prices = counted(result.prices_forgotten, 'price');
+    lines.push(`Forgot ${prices}. The next run expects those of the contract.`);
   }
   if (flags.json) sayJson(context, result);
   else say(context, lines.join('\n'));
@@ -147,13 +152,14 @@ async function approve(
     for (const [set, cells] of sets) answers += topicsIn(set).length * cells;
     const number = await store.source(source);
     const seen = bundlesAsSeen(await store.bundleContents(number));
-    const prices = lastPrices(await store.chargedPrices(number));
+    const { expected, most } = expectedPrices(await store.chargedPrices(number));
     // Which key will buy them is not known.
     const allScopes = { bundles: true, singles: () => true };
     credits += priceCheapest(sets, {
       ...seen,
       ...allScopes,
-      credits: prices,
+      credits: expected,
+      most,
       optimize: 'credits',
     }).credits;
   }

@@ -1,5 +1,6 @@
 import type { PerilbookError } from '../../base/errors.ts';
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
+import { isFreeSource } from '../../host/connection.ts';
 import type { JobAccount } from '../../job/account-settings.ts';
 import type { JobFile } from '../../job/job-file.ts';
 import { accountState, withLastTerms } from '../../run/frame/account-state.ts';
@@ -7,6 +8,7 @@ import type { Store } from '../../store/port.ts';
 import { type CliContext, print, printData, say, sayJson } from '../frame/context.ts';
 import { readOptionalJob, settingsWithoutJobFile } from '../frame/job-of-options.ts';
 import { openExistingStore } from '../frame/open-store.ts';
+import { servicePriceMessages, servicePricesJson } from '../messages/price-messages.ts';
 import {
   type Quota,
   quotaJson,
@@ -56,18 +58,26 @@ function quotaCommand(isSet: boolean): RunCommand<Flags<'quota set'>> {
       };
       sheets.push({ quota, rows });
     }
+    // Nobody charges those of the sample.
+    const services = (await store.allChargedPrices()).filter(({ source }) => !isFreeSource(source));
     if (flags.csv) printData(context, statementCsv(by!, sheets[0]!.rows).trimEnd());
     else if (flags.json) {
       const values = sheets.map(({ quota, rows }) => ({
         ...quotaJson(quota),
         ...(by ? { by, statement: statementJson(by, rows) } : {}),
       }));
-      sayJson(context, values.length === 1 ? values[0] : { accounts: values });
+      const prices = servicePricesJson(services);
+      sayJson(
+        context,
+        values.length === 1 ? { ...values[0], prices } : { accounts: values, prices },
+      );
     } else {
       const blocks = sheets.map(({ quota, rows }) =>
         [...quotaMessages(quota), ...(by ? ['', ...statementMessages(by, rows)] : [])].join('\n'),
       );
-      print(context, blocks.length === 0 ? `${noAccount().message}.` : blocks.join('\n\n'));
+      if (blocks.length === 0) blocks.push(`${noAccount().message}.`);
+      const prices = servicePriceMessages(services);
+      print(context, [...blocks, ...(prices.length === 0 ? [] : [prices.join('\n')])].join('\n\n'));
     }
   };
 }

@@ -1,5 +1,4 @@
 import { counted, dateTime, grouped, timeSpan } from '../../base/format-numbers.ts';
-import { callName } from '../../contract/credits.ts';
 import { getBoundariesCommand } from '../../host/connection.ts';
 import { isUnlimited, UNLIMITED } from '../../job/account-settings.ts';
 import { DEFAULTS, type SettingsOf } from '../../job/setting-table.ts';
@@ -11,6 +10,7 @@ import type { AreaCounts } from '../../run/scan/area-table.ts';
 import { listed, sharePhrase } from './format.ts';
 import { inputMessages, type OutputStyle } from './input-messages.ts';
 import { localSourceLines, localVerdict } from './local-messages.ts';
+import { priceTexts } from './price-messages.ts';
 
 /** The plan for people; the most important line comes first. */
 export function planMessages(prepared: Prepared, folder: string, style: OutputStyle): string[] {
@@ -192,10 +192,7 @@ function accountPairs(prepared: Prepared): PlanPair[] {
   const words = Object.values(MONEY_PAIRS)
     .map((pairOf) => pairOf?.(prepared) ?? null)
     .filter((pair) => pair !== null);
-  const prices = summary.prices.map(
-    ({ kind, credits, contract, charged_at }) =>
-      `a ${callName(kind)} costs ${counted(credits, 'credit')}, as charged on ${charged_at.slice(0, 10)}; the contract says ${contract}`,
-  );
+  const prices = priceTexts(summary.prices);
   if (prices.length > 0) words.push(['prices', prices.join('; ')]);
   if (summary.credits_limit > summary.credits && !isUnlimited(job)) {
     const why =

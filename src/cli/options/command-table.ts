@@ -233,7 +233,7 @@ export const COMMAND_TABLE = {
     options: store,
   },
   'cache prune': {
-    describe: 'delete old answers, rejections, or damaged answers',
+    describe: 'delete old answers, rejections, learned prices, or damaged answers',
     examples: ['cache prune --older-than 400d', 'cache prune --rejected'],
     options: {
       'older-than': {
@@ -243,6 +243,10 @@ export const COMMAND_TABLE = {
       rejected: {
         type: 'boolean',
         describe: 'delete rejections, so that the locations are asked again (free)',
+      },
+      prices: {
+        type: 'boolean',
+        describe: 'forget what services charged: the prices of the contract are expected again',
       },
       damaged: {
         type: 'boolean',

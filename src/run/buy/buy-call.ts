@@ -1,14 +1,13 @@
 import { steadyTime } from '../../base/clock.ts';
 import { PerilbookError } from '../../base/errors.ts';
 import type { TopicReading } from '../../client/envelope.ts';
-import { parseDate } from '../../client/exchange.ts';
 import type { Permit } from '../../client/throttle.ts';
-import { findVerdict } from '../../client/verdict.ts';
 import { flatten } from '../../columns/topic-columns.ts';
 import { type Call, scopeOf } from '../../contract/credits.ts';
+import type { TopicResult } from '../../contract/topic-values.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { locationOf } from '../../geo/coordinates.ts';
-import type { Claim, ClaimRequest } from '../../store/ledger/port.ts';
+import type { ClaimRequest, Settlement } from '../../store/ledger/port.ts';
 import { claimLimits } from '../frame/account-state.ts';
 import type { Key } from '../frame/api-keys.ts';
 import { addTo, countFailure, countSettled, setIn } from '../frame/progress.ts';
@@ -16,6 +15,7 @@ import { limitReached, type Stop, stopFor, storeMovedStop } from '../frame/stop.
 import type { Buying, CellWork } from './buying.ts';
 import { type Consequence, decideConsequence, makeSettlement } from './consequence.ts';
 import { type NextStep, NOTHING_TRIED, type Standing, type Tried } from './next-step.ts';
+import { type Payment, payCall, type ReceivedCall } from './pay-call.ts';
 
 /** A call to make at a cell, the topics to buy with it, and how often it may be tried. */
 export interface CallRequest {
@@ -42,11 +42,12 @@ export type CallOutcome =
 
 /** The outcome of one attempt.
  * - `out_of_credits`: the account lacks the credits; a cheaper call may fit.
- * - `probing`: another call is testing whether the key is accepted, or the topic answered. */
+ * - `waiting`: another call is showing whether the key is accepted, what the call costs, or whether its topic is answered.
+ * - `retry`: the same call again, later. */
 type AttemptOutcome =
   | CallOutcome
   | OfKind<'out_of_credits'>
-  | { readonly kind: 'probing'; readonly over: Promise<void> }
+  | { readonly kind: 'waiting'; readonly over: Promise<void> }
   | ({ readonly kind: 'retry' } & Pick<Extract<NextStep, { step: 'retry' }>, 'afterMs' | 'tried'>);
 
 /** An outcome, and the credits that it may have cost. */
@@ -59,33 +60,28 @@ interface Attempt extends CallRequest {
   readonly permit: Permit;
 }
 
-/** An attempt that the ledger has granted. */
-interface ClaimedCall extends Attempt {
+/** An attempt that may be claimed now. */
+interface ReadyCall extends Attempt {
   readonly key: Key;
-  /** The credits that it was claimed for. */
+  /** The credits that it is claimed for, and that it is expected to cost. */
+  readonly most: number;
   readonly price: number;
-  readonly number: number;
-  /** Credits of the minute that other runs have spent. */
-  readonly byOthers: number;
   /** When it was claimed, by the slowest clock. */
   readonly claimedAt: number;
 }
 
-/** How long to wait for the first call of a kind, which another process has sent. */
-const FIRST_CALL_WAIT_MS = 250;
-
-/** Makes one call at one cell, with its retries: claim, send, interpret, settle. Every attempt is a row of its own in the ledger.
+/** Makes one call at one cell, with its retries. Every attempt is a row of its own in the ledger.
  *
  * The key is chosen after the throttle's permit: with keys chosen before, each waiting call was refused once (128 requests and 244 s for
  * one invalid key).
  * @returns the outcome, and the credits that all attempts may have cost */
 export async function buyCall(buying: Buying, request: CallRequest): Promise<Charged<CallOutcome>> {
-  const { payer, health, effects, progress } = buying;
+  const { payer, health, turns, effects, progress } = buying;
   const { throttle } = buying.service;
   const { call } = request;
   let tried = NOTHING_TRIED;
   let credits = 0;
-  using _ = { [Symbol.dispose]: () => health.endTurn(request) };
+  using _ = turns.ending(request);
   const of = (kind: 'replan' | 'stopped') => ({ outcome: { kind }, credits });
   for (;;) {
     if (payer.dearer !== null) return of('stopped');
@@ -94,7 +90,7 @@ export async function buyCall(buying: Buying, request: CallRequest): Promise<Cha
     let attempt: Charged<AttemptOutcome>;
     try {
       attempt = await throttle.schedule(
-        payer.priceOf(call),
+        payer.mostFor(call),
         (permit) => attemptCall(buying, { ...request, request, tried, permit }),
         health.signal,
         request.isBegun || tried !== NOTHING_TRIED,
@@ -106,131 +102,174 @@ export async function buyCall(buying: Buying, request: CallRequest): Promise<Cha
     }
     credits += attempt.credits;
     const { outcome } = attempt;
-    if (outcome.kind === 'out_of_credits') continue;
-    if (outcome.kind === 'probing') {
-      await outcome.over;
-      continue;
-    }
-    if (outcome.kind !== 'retry') return { outcome, credits };
-    addTo(progress, { retries: 1 });
-    tried = outcome.tried;
-    await effects.clock.sleep(outcome.afterMs, health.signal);
-    if (health.signal.aborted) return of('stopped');
-  }
-}
-
-/** Claims a call in the ledger and sends it. Waits while other processes fill the minute. */
-async function attemptCall(buying: Buying, attempt: Attempt): Promise<Charged<AttemptOutcome>> {
-  const { payer, health, effects, progress } = buying;
-  const { call, permit } = attempt;
-  const unspent = (outcome: AttemptOutcome) => {
-    permit.refund();
-    return { outcome, credits: 0 };
-  };
-  for (;;) {
-    if (health.signal.aborted || payer.dearer !== null) return unspent({ kind: 'stopped' });
-    const price = payer.priceOf(call);
-    const key = payer.canPay(call) ? payer.keyFor(call) : null;
-    if (key === null) return unspent({ kind: 'out_of_credits' });
-    if (call.kind === 'single' && health.isTopicDown(call.topic))
-      return unspent({ kind: 'replan' });
-    const over = health.turnOver(attempt.request) ?? payer.probes.running(key, call);
-    if (over !== null) return unspent({ kind: 'probing', over });
-    const claimedAt = effects.times.billing().earliest;
-    using begun = payer.probes.begin(key, call);
-    const claim = await claimCall(buying, attempt, key, price);
-    switch (claim.outcome) {
-      case 'granted': {
-        const { call: number, byOthers } = claim;
-        return await sendCall(buying, { ...attempt, key, price, number, byOthers, claimedAt });
-      }
-      case 'store_moved':
-        return unspent({ kind: 'stopped' });
-      case 'answered':
-        return unspent({ kind: 'replan' });
-      case 'claimed':
-        return unspent({ kind: 'claimed_elsewhere' });
-      case 'quota':
-      case 'budget':
-        refuseCredits(buying, price, claim.outcome, claimedAt);
-        return unspent({ kind: 'out_of_credits' });
-      case 'price':
-        // Another process has learned it. The throttle counts the call with the price that it was scheduled for.
-        payer.learnPrice(call.kind, claim.credits);
-        return unspent({ kind: 'replan' });
-      case 'first_call':
-        begun[Symbol.dispose]();
-        await effects.clock.sleep(FIRST_CALL_WAIT_MS, health.signal);
+    switch (outcome.kind) {
+      case 'out_of_credits':
         break;
-      case 'wait':
-        setIn(progress, {
-          minuteUsedUntil: Math.max(progress.minuteUsedUntil, steadyTime(effects.clock) + claim.ms),
-        });
-        begun[Symbol.dispose]();
-        await effects.clock.sleep(claim.ms, health.signal);
+      case 'waiting':
+        await outcome.over;
+        break;
+      case 'retry':
+        addTo(progress, { retries: 1 });
+        tried = outcome.tried;
+        await effects.clock.sleep(outcome.afterMs, health.signal);
+        if (health.signal.aborted) return of('stopped');
+        break;
+      default:
+        return { outcome, credits };
     }
   }
 }
 
-/** A store that was moved ends the run. The store decides on all simultaneous claims in one transaction. */
-async function claimCall(
-  { job, store, limits, payer, health, effects }: Buying,
-  { call, work, wanted, areas }: Attempt,
-  key: Key,
-  price: number,
-): Promise<Claim | { readonly outcome: 'store_moved' }> {
-  const isPriceAssumed = payer.chargedFor(call) === null;
-  const request = {
-    cell: work.cell,
-    call,
-    credits: price,
-    isPriceAssumed,
-    key: key.fingerprint,
-    wanted,
-    areas,
+/** Pays for one attempt. Waits while other processes fill the minute or send the first call of a kind. */
+async function attemptCall(buying: Buying, attempt: Attempt): Promise<Charged<AttemptOutcome>> {
+  const { turns, health, effects, progress } = buying;
+  const { permit } = attempt;
+  using _ = turns.ending(permit);
+  for (;;) {
+    const readiness = checkReadiness(buying, attempt);
+    if (readiness.kind !== 'ready') {
+      permit.refund();
+      return { outcome: readiness, credits: 0 };
+    }
+    const payment = await pay(buying, readiness.attempt);
+    if (payment.outcome === 'settled')
+      return carryOut(buying, readiness.attempt, payment.conclusion);
+    if (payment.outcome !== 'wait') {
+      permit.refund();
+      return { outcome: carryOutRefusal(buying, readiness.attempt, payment), credits: 0 };
+    }
+    if (payment.for === 'minute') {
+      const until = steadyTime(effects.clock) + payment.ms;
+      setIn(progress, { minuteUsedUntil: Math.max(progress.minuteUsedUntil, until) });
+    }
+    await effects.clock.sleep(payment.ms, health.signal);
+  }
+}
+
+/** Whether an attempt may be claimed now, by what this run knows. */
+type Readiness =
+  | { readonly kind: 'ready'; readonly attempt: ReadyCall }
+  | Extract<AttemptOutcome, { kind: 'stopped' | 'out_of_credits' | 'replan' | 'waiting' }>;
+
+function checkReadiness({ payer, health, turns, effects }: Buying, attempt: Attempt): Readiness {
+  const { call, request, permit } = attempt;
+  if (health.signal.aborted || payer.dearer !== null) return { kind: 'stopped' };
+  const key = payer.canPay(call) ? payer.keyFor(call) : null;
+  if (key === null) return { kind: 'out_of_credits' };
+  if (call.kind === 'single' && health.isTopicDown(call.topic)) return { kind: 'replan' };
+  const doubt = health.doubtOf(call);
+  const over =
+    turns.take(request, doubt === null ? [] : [doubt]) ??
+    turns.take(permit, payer.unproven(key, call));
+  if (over !== null) return { kind: 'waiting', over };
+  const claimedAt = effects.times.billing().earliest;
+  const [most, price] = [payer.mostFor(call), payer.priceOf(call)];
+  return { kind: 'ready', attempt: { ...attempt, key, most, price, claimedAt } };
+}
+
+/** What follows from a call that was sent, and its part of the ledger. */
+interface ConcludedCall {
+  readonly settlement: Settlement;
+  readonly consequence: Consequence;
+}
+
+type Refusal = Exclude<Payment<ConcludedCall>, { outcome: 'settled' | 'wait' }>;
+
+/** Claims, sends and settles. A store that was moved ends the run, and so does a settlement that cannot be written: no call is sent whose end
+ * the ledger could not learn. */
+async function pay(
+  buying: Buying,
+  ready: ReadyCall,
+): Promise<Payment<ConcludedCall> | { readonly outcome: 'store_moved' }> {
+  const { job, store, service, limits, payer, health, effects, progress } = buying;
+  const { call, work, wanted, areas, key, most, price, tried } = ready;
+  const payable = {
+    limits: claimLimits(job.account, effects.times.periods(), limits),
+    request: {
+      cell: work.cell,
+      call,
+      credits: most,
+      isPriceAssumed: payer.chargedFor(call) === null,
+      key: key.fingerprint,
+      wanted,
+      areas,
+    },
+    expected: price,
+    toFields: (topic: TopicSlug, result: TopicResult) =>
+      flatten(topic, result, locationOf(work.cell)),
   };
   try {
-    const [claim] = await store.claim(claimLimits(job.account, effects.times.periods(), limits), [
-      request,
-    ]);
-    return claim!;
+    return await payCall({ store, clock: effects.clock }, payable, {
+      // Does not pass the signal that stops the run: a sent call may be charged, so its answer is awaited.
+      send() {
+        addTo(progress, { callsInFlight: 1 });
+        const isFresh = tried.inDoubt > 0;
+        return service.client.send({
+          call,
+          location: locationOf(work.cell),
+          key: key.secret,
+          isFresh,
+        });
+      },
+      conclude: (received) => concludeCall(buying, ready, received),
+    });
   } catch (error) {
-    if (!(error instanceof PerilbookError && error.code === 'STORE_MOVED')) throw error;
+    if (!(error instanceof PerilbookError && error.code === 'STORE_MOVED'))
+      return health.stopAtError(error);
     health.stop(storeMovedStop(error));
     return { outcome: 'store_moved' };
   }
 }
 
-async function sendCall(buying: Buying, claimed: ClaimedCall): Promise<Charged<AttemptOutcome>> {
-  const { store, service, payer, health, effects, progress } = buying;
-  const { clock, times, random } = effects;
-  const { call, price, wanted, work, tried, standing, permit } = claimed;
-  const location = locationOf(work.cell);
-  const sentAt = steadyTime(clock);
-  addTo(progress, { callsInFlight: 1 });
-  // Does not pass the signal that stops the run: a sent call may be charged, so its answer is awaited.
-  const exchange = await service.client.send({
-    call,
-    location,
-    key: claimed.key.secret,
-    isFresh: tried.inDoubt > 0,
-  });
-  const [cameAt, at, date] = [clock.now(), steadyTime(clock), parseDate(exchange)];
+/** What the run does where the ledger granted nothing. */
+function carryOutRefusal(
+  buying: Buying,
+  { call, most, claimedAt }: ReadyCall,
+  refusal: Refusal | { readonly outcome: 'store_moved' },
+): AttemptOutcome {
+  const { payer } = buying;
+  switch (refusal.outcome) {
+    case 'store_moved':
+      return { kind: 'stopped' };
+    case 'answered':
+      return { kind: 'replan' };
+    case 'claimed':
+      return { kind: 'claimed_elsewhere' };
+    case 'quota':
+    case 'budget':
+      if (payer.expectDearer(call)) return { kind: 'replan' };
+      refuseCredits(buying, most, refusal.outcome, claimedAt);
+      return { kind: 'out_of_credits' };
+    case 'price':
+      // Another process has learned it. The throttle counts the call with the price that it was scheduled for.
+      payer.learnPrice(call, refusal.credits);
+      return { kind: 'replan' };
+  }
+}
+
+/** Decides what follows from an answer, and does what cannot wait for its settlement: pauses, clocks and sums. */
+function concludeCall(
+  buying: Buying,
+  ready: ReadyCall,
+  { granted, exchange, verdict: read, date, sentAt, at }: ReceivedCall,
+): ConcludedCall {
+  const { service, payer, health, effects, progress } = buying;
+  const { call, price, most, wanted, work, tried, standing, permit } = ready;
   const headers = exchange.kind === 'response' ? exchange.headers : {};
-  const read = findVerdict(exchange, { call, price }, location, cameAt, (topic, result) =>
-    flatten(topic, result, location),
-  );
   const { verdict, notice } = buying.origin.check(read, { cell: work.cell, call, headers });
   health.recordAttempt(call, verdict);
-  const topics = wanted.map(({ topic }) => topic);
-  const before = {
+  const consequence = decideConsequence(verdict, {
+    call,
+    price: most,
+    topics: wanted.map(({ topic }) => topic),
     tried,
     standing: health.standingOf(call, standing),
     slowedDownSince: health.slowedDownSince,
-  };
-  const consequence = decideConsequence(verdict, { call, price, topics, ...before, at, random });
+    at,
+    random: effects.random,
+  });
   health.slowedDownSince = consequence.slowedDownSince;
-  const { next } = consequence;
+  const { next, ledger } = consequence;
   if (next.step === 'retry' && next.rate) {
     // Before the permit ends: the next call that waits for its connection would start.
     const until = at + next.afterMs;
@@ -241,49 +280,52 @@ async function sendCall(buying: Buying, claimed: ClaimedCall): Promise<Charged<A
   }
   // A notice means that a cache may have answered, with an old date.
   if (date !== null && consequence.answer?.hasContents && notice === null)
-    times.learn(date, sentAt, at);
-  const { credits } = consequence.ledger;
+    effects.times.learn(date, sentAt, at);
   // Before it is stored: a disk that is full does not hide what the call cost.
-  countSettled(progress, consequence.ledger, price);
-  // Before others that wait for this call go on: no call is sent whose end the ledger could not learn.
-  const settlement = makeSettlement(
-    buying,
-    { ...claimed, date, charged: payer.chargedFor(call) },
-    consequence,
-  );
-  await store.settle([settlement]).catch((error) => health.stopAtError(error));
-  if (settlement.price) payer.probes.answered(call);
-  if (consequence.ledger.charge === 'charged' && consequence.alarm === null)
-    payer.learnPrice(call.kind, credits);
-  permit.refund(Math.max(0, permit.credits - credits));
-  if (verdict.rate.remaining !== null) {
-    // The ledger subtracts the spending of other runs on this store, call by call. If the throttle subtracted it too, these
-    // credits would be missing until the minute's end, and the run that spent least in one minute would be last in the next.
-    const remaining = verdict.rate.remaining + claimed.byOthers;
-    service.throttle.correct(remaining, verdict.rate.resetMs, permit);
-  }
+  countSettled(progress, ledger, price);
+  const { remaining, resetMs } = verdict.rate;
+  // The ledger subtracts the spending of other runs on this store, call by call. If the throttle subtracted it too, these
+  // credits would be missing until the minute's end, and the run that spent least in one minute would be last in the next.
+  if (remaining !== null) service.throttle.correct(remaining + granted.byOthers, resetMs, permit);
   for (const message of [verdict.discrepancy, notice])
     if (message !== null) effects.notice(message);
-  return { outcome: carryOut(buying, claimed, consequence), credits };
+  const settled = { ...ready, number: granted.call, date, charged: payer.chargedFor(call) };
+  return { settlement: makeSettlement(buying, settled, consequence), consequence };
 }
 
-function carryOut(buying: Buying, claimed: ClaimedCall, consequence: Consequence): AttemptOutcome {
+/** Does what follows from a call that was settled. */
+function carryOut(
+  buying: Buying,
+  ready: ReadyCall,
+  { settlement, consequence }: ConcludedCall,
+): Charged<AttemptOutcome> {
+  const { payer } = buying;
+  const { call, permit } = ready;
+  const { alarm, ledger } = consequence;
+  const { charge, credits } = ledger;
+  if (settlement.price) payer.answered(call);
+  if (charge === 'charged' && alarm === null) payer.learnPrice(call, credits);
+  permit.refund(Math.max(0, permit.credits - credits));
+  return { outcome: takeNextStep(buying, ready, consequence), credits };
+}
+
+function takeNextStep(buying: Buying, ready: ReadyCall, consequence: Consequence): AttemptOutcome {
   const { payer, health, effects, progress } = buying;
   const { next, answer, alarm } = consequence;
   if (alarm !== null) health.stop(alarm);
   if (next.step === 'retry') return { kind: 'retry', afterMs: next.afterMs, tried: next.tried };
   health.record(consequence.health);
-  learnOfKey(buying, claimed, consequence);
+  learnOfKey(buying, ready, consequence);
   switch (next.step) {
     case 'use': {
-      const { call } = claimed;
+      const { call } = ready;
       if ([...answer!.results.values()].some(({ ok }) => ok)) addTo(progress, { callsAnswered: 1 });
       if (call.kind !== 'single' && answer!.hasContents)
         payer.learnContents(call.kind, [...answer!.results.keys()]);
       return { kind: 'answered', results: answer!.results };
     }
     case 'out_of_credits':
-      refuseCredits(buying, 1, 'quota', claimed.claimedAt);
+      refuseCredits(buying, 1, 'quota', ready.claimedAt);
       return { kind: 'out_of_credits' };
     case 'replan':
       return { kind: 'replan' };
@@ -324,10 +366,10 @@ export function shortageStop(
 
 function learnOfKey(
   { payer, health, service, effects }: Buying,
-  { key, call }: ClaimedCall,
+  { key, call }: ReadyCall,
   { key: lesson, refusal }: Consequence,
 ): void {
-  if (lesson === 'accepted') payer.probes.accepted(key, call);
+  if (lesson === 'accepted') payer.accepted(key, call);
   if (lesson === null || lesson === 'accepted') return;
   const isInvalid = lesson === 'invalid';
   const refusedScope = lesson === 'scope_denied' ? ' the scope' : ' a call of the scope';

@@ -24,6 +24,7 @@ import type { Plan } from '../plan/planning.ts';
 import type { CellNumbers } from '../plan/reach.ts';
 import { Payer } from './payer.ts';
 import { RunHealth } from './run-health.ts';
+import { Turns } from './turns.ts';
 
 /** The context of buying, which does not change. */
 export interface BuyingContext
@@ -45,6 +46,7 @@ export interface BuyingContext
 export interface Buying extends BuyingContext {
   readonly payer: Payer;
   readonly health: RunHealth;
+  readonly turns: Turns;
   readonly origin: AnswerOrigin;
   /** Reads a cell from the store, in one query with the cells that are requested at the same moment. */
   readonly readCell: (cell: Cell) => Promise<CellRecord | null>;
@@ -59,6 +61,7 @@ export async function beginBuying(context: BuyingContext): Promise<Buying> {
     ...context,
     payer: new Payer(job, service.apiKeys, effects.times, contents, charged),
     health: new RunHealth(job.topics, context.setAside),
+    turns: new Turns(),
     origin: new AnswerOrigin(job.precision),
     readCell: inBatches((cells) => store.read(limits.source, cells)),
   };

@@ -2,7 +2,7 @@ import type { TopicReading } from '../../client/envelope.ts';
 import { isPaidFailure, type Verdict } from '../../client/verdict.ts';
 import { columnsOf } from '../../columns/topic-columns.ts';
 import { type Answer, noDataAnswer, type TopicFailure } from '../../contract/answer.ts';
-import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
+import { type Call, contractPrice, priceItemOf, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { ClaimRequest, Settlement } from '../../store/ledger/port.ts';
 import type { Freshness } from '../frame/freshness.ts';
@@ -228,19 +228,20 @@ export function makeSettlement(
   };
 }
 
-/** The price to keep: what the call cost, where the store has none or another. A free answer shows none, but the next need not go alone. What
+/** The price to keep: what the call cost, where the store has none that holds, or another. A free answer shows none, but the next need not go alone. What
  * was charged without an answer is no price unless it is higher: the next call goes alone again. */
 function priceLearned(
   { charge, credits }: Consequence['ledger'],
   charged: number | null,
-  { kind }: ClaimRequest['call'],
+  call: ClaimRequest['call'],
   isAnswered: boolean,
 ): Settlement['price'] {
+  const item = priceItemOf(call);
   if (charge === 'charged') {
-    const isNews = isAnswered ? credits !== charged : credits > (charged ?? CREDITS[kind]);
-    return isNews ? { kind, credits } : undefined;
+    const isNews = isAnswered ? credits !== charged : credits > (charged ?? contractPrice(call));
+    return isNews ? { item, credits } : undefined;
   }
-  return charge === 'free' && isAnswered && charged === null ? { kind, credits: null } : undefined;
+  return charge === 'free' && isAnswered && charged === null ? { item, credits: null } : undefined;
 }
 
 function keepAnswers(

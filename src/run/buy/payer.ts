@@ -1,4 +1,4 @@
-import { counted } from '../../base/format-numbers.ts';
+import { counted, isoDay } from '../../base/format-numbers.ts';
 import {
   billingPeriod,
   CLOCKS_APART_MS,
@@ -7,30 +7,40 @@ import {
 import {
   BUNDLE_KINDS,
   type BundleKind,
-  CALL_KINDS,
   type Call,
-  type CallKind,
   callName,
+  type PriceItem,
+  priceItemName,
+  priceItemOf,
   scopeOf,
 } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
 import type { BundleContents } from '../../store/answers/port.ts';
-import type { ChargedPrices } from '../../store/ledger/port.ts';
+import { type ChargedPrices, PRICE_HOLDS_MS } from '../../store/ledger/port.ts';
 import type { ApiKeys, Key } from '../frame/api-keys.ts';
 import type { RunTimes } from '../frame/run-times.ts';
 import { type Stop, stopFor } from '../frame/stop.ts';
-import { lastPrices, makePriceList, type PriceList } from '../plan/cheapest-calls.ts';
+import {
+  expectedPrices,
+  makePriceList,
+  type PriceList,
+  payableFor,
+} from '../plan/cheapest-calls.ts';
 
 /** The account and the keys that pay for calls, and the calls that they can still pay for. It learns from refusals which keys and scopes
  * the service refuses, and when the account or the budget lacks credits. */
 export class Payer {
-  readonly probes: Probes;
   readonly #job: Job;
   readonly #apiKeys: ApiKeys;
   readonly #times: RunTimes;
   #contents: BundleContents;
   #charged: ChargedPrices;
+  /** Until when each price of these holds. */
+  readonly #holdsUntil = new Map<PriceItem, number>();
+  /** The calls whose price and key a call of this run has shown (`unproven`). */
+  readonly #proven = new Set<string>();
+  #isKeyRefused = false;
   #priceList: PriceList;
   #dearer: string | null = null;
   #short: 'quota' | 'budget' | null = null;
@@ -51,8 +61,8 @@ export class Payer {
     this.#times = times;
     this.#contents = contents;
     this.#charged = charged;
-    this.probes = new Probes(CALL_KINDS.filter((kind) => charged[kind] !== null));
-    this.#priceList = makePriceList(job, contents, apiKeys, lastPrices(charged));
+    for (const [item, { holdsMs }] of charged) this.#holdsUntil.set(item, times.now() + holdsMs);
+    this.#priceList = this.#makePriceList();
   }
 
   /** The prices of calls with the remaining keys. */
@@ -61,13 +71,44 @@ export class Payer {
   }
 
   /** The credits that a call is expected to cost. */
-  priceOf({ kind }: Call): number {
-    return this.#priceList.credits[kind];
+  priceOf(call: Call): number {
+    return this.#priceList.credits(call);
   }
 
-  /** What the service last charged for a call of this kind, by the store; null where it has no price. */
-  chargedFor({ kind }: Call): number | null {
-    return this.#charged[kind]?.credits ?? null;
+  /** The credits that a call is claimed for. */
+  mostFor(call: Call): number {
+    return this.#priceList.most(call);
+  }
+
+  /** What the service last charged for such a call; null where no price holds. */
+  chargedFor(call: Call): number | null {
+    const item = priceItemOf(call);
+    const until = this.#holdsUntil.get(item);
+    return until === undefined || this.#times.now() >= until
+      ? null
+      : this.#charged.get(item)!.credits;
+  }
+
+  /** What a call of this key must show before others go on (`Turns`): the price of its kind, if none of it holds; after the first refusal
+   * (401 or 403) of this run, whether the key and scope are accepted. Without that, a service that refused all 38 scopes got 4,840
+   * requests for 200 places; with it the calls in flight, and then one a scope. A run without refusals never waits for it. */
+  unproven(key: Key, call: Call): readonly string[] {
+    const isPriced = this.chargedFor(call) !== null || this.#proven.has(priceItemOf(call));
+    const isAccepted = !this.#isKeyRefused || this.#proven.has(nameOfKey(key, call));
+    return [
+      ...(isPriced ? [] : [`price of a ${callName(call.kind)}`]),
+      ...(isAccepted ? [] : [nameOfKey(key, call)]),
+    ];
+  }
+
+  /** A call was settled as answered: its price is known, or it was free. */
+  answered(call: Call): void {
+    this.#proven.add(priceItemOf(call));
+  }
+
+  /** The service answered a call of this key and scope. */
+  accepted(key: Key, call: Call): void {
+    this.#proven.add(nameOfKey(key, call));
   }
 
   /** What made calls, or a way to buy, dearer since the last `acceptPrices`; null for nothing. While it is set, no call begins. */
@@ -82,7 +123,7 @@ export class Payer {
   /** Whether the account has the credits for a call, as far as refusals have shown. */
   canPay(call: Call): boolean {
     return (
-      this.priceOf(call) <= Math.min(this.#most, this.#job.account.subscription.creditsPerMinute)
+      this.mostFor(call) <= Math.min(this.#most, this.#job.account.subscription.creditsPerMinute)
     );
   }
 
@@ -97,7 +138,7 @@ export class Payer {
 
   /** The service refused a key: altogether (401), or for the scope of this call (403). @param why one sentence, without its full stop */
   keyRefused(key: Key, call: Call, what: 'key' | 'scope', why: string): void {
-    this.probes.refused();
+    this.#isKeyRefused = true;
     if (what === 'key') this.#apiKeys.markInvalid(key);
     else this.#apiKeys.denyScope(key, scopeOf(call));
     this.#reprice(why);
@@ -155,32 +196,53 @@ export class Payer {
   }
 
   /** The service charged this for a call. */
-  learnPrice(kind: CallKind, credits: number): void {
-    const before = this.#priceList.credits[kind];
-    if (this.#charged[kind]?.credits === credits) return;
-    this.#charged = { ...this.#charged, [kind]: { credits, at: this.#times.now() } };
+  learnPrice(call: Call, credits: number): void {
+    if (this.chargedFor(call) === credits) return;
+    const before = this.priceOf(call);
+    this.#charge(call, credits, this.#times.now());
     this.#reprice(
-      `The service charges ${counted(credits, 'credit')} for a ${callName(kind)} instead of ${before}`,
+      `The service charges ${counted(credits, 'credit')} for a ${priceItemName(call)} instead of ${before}`,
     );
+  }
+
+  /** Credits were refused to a call that would have shown a higher price of before anew: that price is expected on.
+   * @returns false where there is no such price */
+  expectDearer(call: Call): boolean {
+    const most = this.mostFor(call);
+    if (most <= this.priceOf(call)) return false;
+    const { at } = this.#charged.get(priceItemOf(call))!;
+    this.#charge(call, most, at);
+    this.#reprice(
+      `The service charged ${counted(most, 'credit')} for a ${priceItemName(call)} on ${isoDay(at)}, and the credits left pay for no call that would show it anew`,
+    );
+    return true;
+  }
+
+  #charge(call: Call, credits: number, at: number): void {
+    const item = priceItemOf(call);
+    this.#charged = new Map(this.#charged).set(item, { credits, at, holdsMs: PRICE_HOLDS_MS });
+    this.#holdsUntil.set(item, this.#times.now() + PRICE_HOLDS_MS);
+  }
+
+  #makePriceList(): PriceList {
+    const prices = expectedPrices(this.#charged, payableFor(this.#job));
+    return makePriceList(this.#job, this.#contents, this.#apiKeys, prices);
   }
 
   #reprice(why: string): void {
     const before = this.#priceList;
-    this.#priceList = makePriceList(
-      this.#job,
-      this.#contents,
-      this.#apiKeys,
-      lastPrices(this.#charged),
-    );
+    this.#priceList = this.#makePriceList();
     if (mayCostMore(before, this.#priceList, this.#job.topics)) this.#dearer ??= why;
   }
 }
 
 /** Whether some topics may cost more by the second price list: a call costs more, or an endpoint answers fewer of them. */
 function mayCostMore(before: PriceList, now: PriceList, topics: readonly TopicSlug[]): boolean {
+  const isDearer = (call: Call) => now.credits(call) > before.credits(call);
   const isLost = (of: (list: PriceList) => boolean) => of(before) && !of(now);
   return (
-    CALL_KINDS.some((kind) => now.credits[kind] > before.credits[kind]) ||
+    BUNDLE_KINDS.some((kind) => isDearer({ kind })) ||
+    topics.some((topic) => isDearer({ kind: 'single', topic })) ||
     isLost(({ bundles }) => bundles) ||
     topics.some(
       (topic) =>
@@ -190,54 +252,6 @@ function mayCostMore(before: PriceList, now: PriceList, topics: readonly TopicSl
   );
 }
 
-/** Lets one call go first where its result decides about the others, which wait for it:
- * - The first call of a kind that the store has no price of: the service may charge another price than the contract's.
- * - After the first refusal (401 or 403) in this run, the first call of a key and scope. Without it, a service that refused all 38 scopes
- *   got 4,840 requests for 200 places; with it the calls in flight, and then one per scope. A run without refusals never waits for it. */
-class Probes {
-  #isNeeded = false;
-  readonly #accepted: Set<string>;
-  readonly #running = new Map<string, Promise<void>>();
-
-  /** @param priced the kinds of call whose price is known */
-  constructor(priced: readonly CallKind[]) {
-    this.#accepted = new Set(priced);
-  }
-
-  refused(): void {
-    this.#isNeeded = true;
-  }
-
-  /** The service answered a call of this key and scope. */
-  accepted(key: Key, call: Call): void {
-    this.#accepted.add(formatKeyName(key, call));
-  }
-
-  /** A call of this kind was settled as answered: its price is known, or it was free. */
-  answered({ kind }: Call): void {
-    this.#accepted.add(kind);
-  }
-
-  /** Resolves when the running probe that a call waits for is over; null where there is none. */
-  running(key: Key, call: Call): Promise<void> | null {
-    return this.#running.get(call.kind) ?? this.#running.get(formatKeyName(key, call)) ?? null;
-  }
-
-  /** Begins a call of this key and scope, as a probe where one is needed. Dispose of it when the call is over. */
-  begin(key: Key, call: Call): Disposable {
-    const names = [call.kind, ...(this.#isNeeded ? [formatKeyName(key, call)] : [])];
-    const probed = names.filter((name) => !this.#accepted.has(name));
-    const { promise, resolve } = Promise.withResolvers<void>();
-    for (const name of probed) this.#running.set(name, promise);
-    return {
-      [Symbol.dispose]: () => {
-        for (const name of probed) this.#running.delete(name);
-        resolve();
-      },
-    };
-  }
-}
-
-function formatKeyName({ fingerprint }: Key, call: Call): string {
-  return `${fingerprint} ${scopeOf(call)}`;
+function nameOfKey({ fingerprint }: Key, call: Call): string {
+  return `key ${fingerprint} for ${scopeOf(call)}`;
 }

@@ -121,11 +121,6 @@ export class RunHealth {
   readonly #stopping = new AbortController();
   /** Attempts at singles in a row, by topic, that the service failed to answer. */
   readonly #failedAttempts = new Map<TopicSlug, number>();
-  /** The call whose turn it is, by what is asked. */
-  readonly #turns = new Map<
-    string,
-    { readonly of: object; readonly over: Promise<void>; readonly end: () => void }
-  >();
   #isUnreachable = false;
   #breaker: Breaker = HEALTHY;
   #lastFailure = '';
@@ -164,30 +159,9 @@ export class RunHealth {
     else this.#failedAttempts.set(call.topic, (this.#failedAttempts.get(call.topic) ?? 0) + 1);
   }
 
-  /** Calls of a topic that fails, and all calls of a service in doubt or out of reach, take turns: where all at work tried together, a
-   * topic that the service lacks got 128 requests.
-   * @returns null if it is the turn of this request, until `endTurn`; else when to ask again */
-  turnOver(request: { readonly call: Call }): Promise<void> | null {
-    const what = this.#doubted(request.call);
-    if (what === null) return null;
-    const turn = this.#turns.get(what);
-    if (turn !== undefined) return turn.of === request ? null : turn.over;
-    const { promise: over, resolve: end } = Promise.withResolvers<void>();
-    this.#turns.set(what, { of: request, over, end });
-    return null;
-  }
-
-  endTurn(request: object): void {
-    for (const [what, { of, end }] of this.#turns) {
-      if (of !== request) continue;
-      this.#turns.delete(what);
-      end();
-    }
-  }
-
   /** What is known before a call: after one that was given up, the next that takes its turn is tried once. */
   standingOf(call: Call, known: 'fresh' | 'topic_unavailable'): Standing {
-    if (known !== 'fresh' || this.#doubted(call) === null) return known;
+    if (known !== 'fresh' || this.doubtOf(call) === null) return known;
     const { failures, everywhere, unavailable, everAnswered } = this.#breaker;
     if (this.#isUnreachable)
       return failures > 0 && everywhere ? 'given_up' : everAnswered ? 'restarting' : known;
@@ -196,7 +170,8 @@ export class RunHealth {
     return wasGivenUp ? 'given_up' : known;
   }
 
-  #doubted(call: Call): string | null {
+  /** What a call must show before others of the same doubt are sent (`Turns`); null for none. */
+  doubtOf(call: Call): string | null {
     if (this.#isUnreachable || isInDoubt(this.#breaker)) return 'service';
     return call.kind === 'single' && (this.#failedAttempts.get(call.topic) ?? 0) >= IN_A_ROW.topic
       ? call.topic

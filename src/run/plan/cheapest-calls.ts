@@ -5,7 +5,10 @@ import {
   type Call,
   type CallKind,
   CREDITS,
-  type Prices,
+  callOfItem,
+  contractPrice,
+  type PriceItem,
+  priceItemOf,
   type Scope,
 } from '../../contract/credits.ts';
 import { NATURAL_SLUGS, PAID_SLUGS, type TopicSlug } from '../../contract/topics.ts';
@@ -20,8 +23,10 @@ export interface PriceList {
   /** The slugs that each bundle is known, or must be assumed, to return. */
   readonly standard: ReadonlySet<TopicSlug>;
   readonly enterprise: ReadonlySet<TopicSlug>;
-  /** What a call costs: as last charged, else by the contract. */
-  readonly credits: Prices;
+  /** What a call is expected to cost. */
+  readonly credits: CallPrices['expected'];
+  /** What a call is claimed for. */
+  readonly most: CallPrices['most'];
   /** Which endpoints the keys may call. */
   readonly bundles: boolean;
   readonly singles: (topic: TopicSlug) => boolean;
@@ -67,15 +72,13 @@ export function cheapestCalls(missing: readonly TopicSlug[], priceList: PriceLis
     if (bundles.length > 0 && !priceList.bundles) continue;
     const left = missing.filter((topic) => !bundles.some((kind) => priceList[kind].has(topic)));
     const singles = left.filter((topic) => priceList.singles(topic));
+    const calls = [
+      ...bundles.map((kind): Call => ({ kind })),
+      ...singles.map((topic): Call => ({ kind: 'single', topic })),
+    ];
     const candidate: Purchase = {
-      calls: [
-        ...bundles.map((kind): Call => ({ kind })),
-        ...singles.map((topic): Call => ({ kind: 'single', topic })),
-      ],
-      credits: bundles.reduce(
-        (sum, kind) => sum + priceList.credits[kind],
-        singles.length * priceList.credits.single,
-      ),
+      calls,
+      credits: calls.reduce((sum, call) => sum + priceList.credits(call), 0),
       unobtainable: left.filter((topic) => !priceList.singles(topic)),
     };
     if (best === null || isBetter(candidate, best, priceList.optimize)) best = candidate;
@@ -89,13 +92,14 @@ export function makePriceList(
   job: Job,
   contents: BundleContents,
   apiKeys: ApiKeys,
-  credits: Prices,
+  { expected, most }: CallPrices,
 ): PriceList {
   const may = (scope: Scope): boolean => apiKeys.keyFor(scope) !== null;
   const singles = new Set(job.topics.filter(may));
   const priceList: PriceList = {
     ...bundlesAsSeen(contents),
-    credits,
+    credits: expected,
+    most,
     bundles: may('bundle'),
     singles: (topic) => singles.has(topic),
     optimize: job.optimize,
@@ -104,18 +108,46 @@ export function makePriceList(
   const { creditsPerMinute } = job.account.subscription;
   return priceListWithout(
     priceList,
-    new Set(BUNDLE_KINDS.filter((kind) => credits[kind] > creditsPerMinute)),
+    new Set(BUNDLE_KINDS.filter((kind) => expected({ kind }) > creditsPerMinute)),
   );
 }
 
-/** What calls cost: as last charged, else by the contract. */
-export function lastPrices(charged: ChargedPrices): Prices {
-  const { single, standard, enterprise } = charged;
-  return {
-    single: single?.credits ?? CREDITS.single,
-    standard: standard?.credits ?? CREDITS.standard,
-    enterprise: enterprise?.credits ?? CREDITS.enterprise,
+/** What calls cost, in credits. */
+export interface CallPrices {
+  readonly expected: (call: Call) => number;
+  /** What a call is claimed for: more than expected while a higher price of before has not been shown anew. */
+  readonly most: (call: Call) => number;
+}
+
+/** The prices of calls: as charged within a day, else the contract's. Where all singles whose price holds, two or more, cost the same, the
+ * others are expected to cost as much: after a rise of all, a run would else stop at each topic.
+ * @param payable most credits that one call of the run may cost: where they cannot pay for the call that would show a higher price of
+ * before anew, that price is expected on */
+export function expectedPrices(
+  charged: ChargedPrices,
+  payable = Number.POSITIVE_INFINITY,
+): CallPrices {
+  const singles = [...charged].filter(
+    ([item, { holdsMs }]) => holdsMs > 0 && callOfItem(item).kind === 'single',
+  );
+  const costs = new Set(singles.map(([, { credits }]) => credits));
+  const ofOthers = singles.length > 1 && costs.size === 1 ? singles[0]![1].credits : null;
+  const expected = (call: Call): number => {
+    const last = charged.get(priceItemOf(call));
+    const contract = call.kind === 'single' ? (ofOthers ?? CREDITS.single) : contractPrice(call);
+    if (last === undefined) return contract;
+    const isDearer = last.credits > contract && last.credits > payable;
+    return last.holdsMs > 0 || isDearer ? last.credits : contract;
   };
+  return {
+    expected,
+    most: (call) => Math.max(expected(call), charged.get(priceItemOf(call))?.credits ?? 0),
+  };
+}
+
+/** Most credits that one call of a job may cost. */
+export function payableFor({ budget, account }: Pick<Job, 'budget' | 'account'>): number {
+  return Math.min(budget ?? Number.POSITIVE_INFINITY, account.subscription.creditsPerMinute);
 }
 
 /** What the bundles were last seen to return; else what is assumed. */
@@ -162,7 +194,7 @@ function mostRetries(
   const again = missing.filter(
     (topic) => priceList.singles(topic) && bundled.some((slugs) => slugs.has(topic)),
   );
-  return again.length * priceList.credits.single;
+  return again.reduce((sum, topic) => sum + priceList.credits({ kind: 'single', topic }), 0);
 }
 
 /** How many cells lack each set of topics: all that a price depends on. */
@@ -171,7 +203,7 @@ export type Lacking = ReadonlyMap<TopicSet, number>;
 export interface Price {
   readonly calls: Readonly<Record<CallKind, number>>;
   readonly credits: number;
-  /** Most credits that retries of topics reported unavailable may add. */
+  /** Most credits that retries of topics reported unavailable may add, and the calls that show a higher price of before anew. */
   readonly retryCredits: number;
   /** Topics that no key may buy, with the number of cells that lack them. */
   readonly unobtainable: ReadonlyMap<TopicSlug, number>;
@@ -181,25 +213,31 @@ export interface Price {
 export function priceCheapest(lacking: Lacking, priceList: PriceList): Price {
   const calls = { single: 0, standard: 0, enterprise: 0 };
   const unobtainable = new Map<TopicSlug, number>();
+  /** How much more than expected the first call of an item may cost. */
+  const firstCalls = new Map<PriceItem, number>();
   let credits = 0;
   let retryCredits = 0;
   for (const [set, cells] of lacking) {
     const missing = topicsIn(set);
     const purchase = cheapestCalls(missing, priceList);
-    for (const call of purchase.calls) calls[call.kind] += cells;
+    for (const call of purchase.calls) {
+      calls[call.kind] += cells;
+      firstCalls.set(priceItemOf(call), priceList.most(call) - priceList.credits(call));
+    }
     credits += purchase.credits * cells;
     retryCredits += mostRetries(missing, purchase, priceList) * cells;
     for (const topic of purchase.unobtainable)
       unobtainable.set(topic, (unobtainable.get(topic) ?? 0) + cells);
   }
+  for (const above of firstCalls.values()) retryCredits += above;
   return { calls, credits, retryCredits, unobtainable };
 }
 
 /** Prices one bundle for every cell that lacks anything, for comparison. */
 export function priceBundle(
-  kind: 'standard' | 'enterprise',
+  kind: BundleKind,
   lacking: Lacking,
-  prices: Prices,
+  { credits }: Pick<PriceList, 'credits'>,
 ): Price {
   const cells = [...lacking].reduce(
     (sum, [set, count]) => sum + (set === NO_TOPICS ? 0 : count),
@@ -207,7 +245,7 @@ export function priceBundle(
   );
   return {
     calls: { single: 0, standard: 0, enterprise: 0, [kind]: cells },
-    credits: cells * prices[kind],
+    credits: cells * credits({ kind }),
     retryCredits: 0,
     unobtainable: new Map(),
   };

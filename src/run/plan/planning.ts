@@ -21,10 +21,11 @@ import type { CellTable } from '../scan/cell-table.ts';
 import type { Scan } from '../scan/scan-input.ts';
 import { type AreaPlan, planAreas } from './area-plan.ts';
 import {
+  expectedPrices,
   type Lacking,
-  lastPrices,
   makePriceList,
   type PriceList,
+  payableFor,
   priceCheapest,
   purchaseBySet,
 } from './cheapest-calls.ts';
@@ -96,7 +97,7 @@ export async function makePlan(
     job,
     await store.bundleContents(source),
     apiKeys,
-    lastPrices(charged),
+    expectedPrices(charged, payableFor(job)),
   );
   const lacking = countSets(unanswered.missing);
   const asked = spared === null && limited === cells.size ? lacking : countSets(missing, limited);

@@ -91,8 +91,8 @@ export async function planSpending(
     planned: weighed(price),
     cheapest: cheapest('credits'),
     fewest_calls: cheapest('calls'),
-    standard: weighed(priceBundle('standard', priced, priceList.credits)),
-    enterprise: weighed(priceBundle('enterprise', priced, priceList.credits)),
+    standard: weighed(priceBundle('standard', priced, priceList)),
+    enterprise: weighed(priceBundle('enterprise', priced, priceList)),
   };
   return { price, ways, reach, account, available, limit, pace, window };
 }

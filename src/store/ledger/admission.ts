@@ -31,13 +31,14 @@ export function refusal(
     const ms = call.settledAt + COUNTED_MS - now;
     inWindow -= call.credits;
     if (inWindow + credits <= limits.creditsPerMinute)
-      return { outcome: 'wait', ms: Math.max(1, ms) };
+      return { outcome: 'wait', for: 'minute', ms: Math.max(1, ms) };
   }
   // The minute is full of calls in flight, which settle at an unknown time.
-  return { outcome: 'wait', ms: IN_FLIGHT_WAIT_MS };
+  return { outcome: 'wait', for: 'minute', ms: IN_FLIGHT_WAIT_MS };
 }
 
-const IN_FLIGHT_WAIT_MS = 250;
+/** How long to wait for calls in flight, perhaps of another process: no database tells all of them when one has settled. */
+export const IN_FLIGHT_WAIT_MS = 250;
 
 /** Credits that other runs spent in the last minute or have in flight. */
 export function byOthers({ recent, inFlight, run }: Usage, number: number): number {

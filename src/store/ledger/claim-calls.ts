@@ -1,4 +1,4 @@
-import type { CallKind } from '../../contract/credits.ts';
+import { type CallKind, type PriceItem, priceItemOf } from '../../contract/credits.ts';
 import type { Cell } from '../../geo/coordinates.ts';
 import {
   read,
@@ -17,11 +17,18 @@ import { cellRecords, type StoredCells } from '../answers/stored-cells.ts';
 import { intersection, type TopicSet, topicSet } from '../answers/topic-set.ts';
 import type { Owner } from '../port.ts';
 import { type LedgerTime, lockAccounts } from './account-locks.ts';
-import { byOthers, COUNTED_MS, periodLeft, type RecentCalls, refusal } from './admission.ts';
+import {
+  byOthers,
+  COUNTED_MS,
+  IN_FLIGHT_WAIT_MS,
+  periodLeft,
+  type RecentCalls,
+  refusal,
+} from './admission.ts';
 import { sumUsage } from './claim-usage.ts';
 import { addToSums } from './ledger-moves.ts';
 import type { AreaWanted, Claim, ClaimLimits, ClaimRequest } from './port.ts';
-import { pricesOf } from './seen-services.ts';
+import { pricesOf, type StoredPrice } from './seen-services.ts';
 import { giveUpCalls } from './settle-calls.ts';
 
 export interface ClaimTable extends LedgerTime, StoredCells {
@@ -51,37 +58,26 @@ export function* claimCalls(
   const terms = asked.map((claim) => claim.terms);
   const around = () =>
     together(sumUsage(database, windows, account, terms), aroundCalls(table, source, requests));
-  const [locked, , first, prices, numbers] = yield* readTogether(
+  const [locked, , found, prices, numbers] = yield* readTogether(
     lockAccounts(table, [account]),
     // Two accounts may claim the same cell.
     readRows(statement(`SELECT id FROM sources WHERE id = $1 ${dialect.forUpdate}`, [source])),
     around(),
-    readRows(pricesOf(source)),
+    readRows(pricesOf(database, source)),
     readRows(dialect.newNumbers('calls', 'id', '(SELECT max(id) FROM calls)', asked.length)),
   );
   const time = locked.timeOf(account);
   const isDead = (call: CallInFlight) =>
     call.lease_until <= time || (call.owner !== owner.name && !owner.isAlive(call.owner));
-  const dead = first[1].open.filter(isDead).map(({ id }) => id);
-  let [usage, calls] = first;
+  const dead = found[1].open.filter(isDead).map(({ id }) => id);
+  let [usage, calls] = found;
   if (dead.length > 0) {
     yield* giveUpCalls(table, dead);
     [[usage, calls]] = yield* readTogether(around());
     // The windows include calls that this transaction has settled as unknown. They would be wrong if it is not committed.
     windows.clear();
   }
-  const priceOf = new Map(prices.map(({ kind, credits }) => [kind, credits]));
-  const isFirst = ({ call, isPriceAssumed = false }: ClaimRequest) =>
-    isPriceAssumed && !priceOf.has(call.kind);
-  const kinds = new Set<CallKind>();
-  // While the price of a kind is not known, its first call goes out alone.
-  if (requests.some(isFirst)) {
-    const sql = `SELECT id, run, owner, lease_until, kind FROM calls WHERE source = $1 AND charge = 'sent'`;
-    const [open] = yield* read(
-      statement<CallInFlight & { readonly kind: CallKind }>(sql, [source]),
-    );
-    for (const call of open) if (!isDead(call)) kinds.add(call.kind);
-  }
+  const first = yield* firstCalls(source, prices, requests, isDead);
   const granted: (Record<string, SqlValue> & { readonly id: number })[] = [];
   const areaClaims: Record<string, SqlValue>[] = [];
 
@@ -89,12 +85,13 @@ export function* claimCalls(
     const { cell, call, credits, areas = [] } = request;
     if (calls.isAnswered(index)) return { outcome: 'answered' };
     if (calls.isAtWork(terms.run, request)) return { outcome: 'claimed' };
-    const price = priceOf.get(call.kind) ?? credits;
+    const price = first.priceOf(request) ?? credits;
     if (price !== credits) return { outcome: 'price', credits: price };
     const now = usage.of(terms, time - COUNTED_MS);
     const refused = refusal(now, terms, credits, time);
     if (refused) return refused;
-    if (isFirst(request) && kinds.has(call.kind)) return { outcome: 'first_call' };
+    if (first.mustWait(request))
+      return { outcome: 'wait', for: 'first_call', ms: IN_FLIGHT_WAIT_MS };
     const id = numbers[index]!.number;
     granted.push({
       id,
@@ -117,7 +114,7 @@ export function* claimCalls(
       areaClaims.push({ call: id, source, area: area.area, topics: topicsOf(area) });
     usage.spend(terms, credits);
     calls.grant(terms.run, request);
-    kinds.add(call.kind);
+    first.grant(request);
     return { outcome: 'granted', call: id, byOthers: byOthers(now, terms.run) };
   });
 
@@ -133,25 +130,64 @@ export function* claimCalls(
   return claims;
 }
 
+/** Who of some requests must wait for a first call. A call whose item has no price that holds goes out alone among such calls of its kind,
+ * of all processes: it shows whether the service charges what the contract says. */
+function* firstCalls(
+  source: number,
+  prices: readonly StoredPrice[],
+  requests: readonly ClaimRequest[],
+  isDead: (call: CallInFlight) => boolean,
+): SqlWork<FirstCalls> {
+  const holding = new Map(
+    prices.filter(({ holdsMs }) => holdsMs > 0).map(({ item, credits }) => [item, credits]),
+  );
+  const isFirst = ({ call, isPriceAssumed = false }: ClaimRequest) =>
+    isPriceAssumed && !holding.has(priceItemOf(call));
+  const inFlight = new Set<CallKind>();
+  if (requests.some(isFirst)) {
+    const sql = `SELECT id, run, owner, lease_until, kind, coalesce(topic, kind) AS item FROM calls
+      WHERE source = $1 AND charge = 'sent'`;
+    const [open] = yield* read(
+      statement<CallInFlight & { readonly kind: CallKind; readonly item: PriceItem }>(sql, [
+        source,
+      ]),
+    );
+    for (const call of open) if (!isDead(call) && !holding.has(call.item)) inFlight.add(call.kind);
+  }
+  return {
+    priceOf: ({ call }) => holding.get(priceItemOf(call)) ?? null,
+    mustWait: (request) => isFirst(request) && inFlight.has(request.call.kind),
+    grant(request) {
+      if (!holding.has(priceItemOf(request.call))) inFlight.add(request.call.kind);
+    },
+  };
+}
+
+interface FirstCalls {
+  /** The price that holds; null: none is known. */
+  priceOf(request: ClaimRequest): number | null;
+  mustWait(request: ClaimRequest): boolean;
+  /** Counts a call that this transaction grants. */
+  grant(request: ClaimRequest): void;
+}
+
 const GRANTED = {
-  ...({
-    id: 'bigint',
-    run: 'bigint',
-    source: 'integer',
-    account: 'text',
-    period: 'bigint',
-    key: 'text',
-  } as const),
-  ...({
-    kind: 'text',
-    topic: 'text',
-    lat7: 'integer',
-    lng7: 'integer',
-    price: 'integer',
-    owner: 'text',
-  } as const),
-  ...({ now: 'bigint', lease: 'bigint', left: 'bigint' } as const),
-};
+  id: 'bigint',
+  run: 'bigint',
+  source: 'integer',
+  account: 'text',
+  period: 'bigint',
+  key: 'text',
+  kind: 'text',
+  topic: 'text',
+  lat7: 'integer',
+  lng7: 'integer',
+  price: 'integer',
+  owner: 'text',
+  now: 'bigint',
+  lease: 'bigint',
+  left: 'bigint',
+} as const;
 const INSERT_CALLS = (table: string) =>
   `INSERT INTO calls (id, run, source, account, period_start, key, kind, topic, lat7, lng7, price, charge, credits, owner,
      claimed_at, lease_until, credits_left)

@@ -1,6 +1,6 @@
 import type { Answer, TopicFailure } from '../../contract/answer.ts';
 import type { BillingPeriod } from '../../contract/billing-period.ts';
-import type { Call, CallKind, Scope } from '../../contract/credits.ts';
+import type { Call, CallKind, PriceItem, Scope } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Cell } from '../../geo/coordinates.ts';
 import type { AreaAnswers, Wanted } from '../answers/port.ts';
@@ -32,17 +32,33 @@ export interface ClaimLimits {
   readonly leaseMs: number;
 }
 
-/** What a service last charged for each kind of call, in credits, and when; null for a kind that it never charged. */
-export type ChargedPrices = Readonly<
-  Record<CallKind, { readonly credits: number; readonly at: number } | null>
->;
+/** What a service last charged for a call. It is the call's price for a day; then the contract's is expected again, and the first call
+ * goes out alone and shows the price anew. Without an end, one odd charge would be the price for ever: what became dear is not bought. */
+export interface ChargedPrice {
+  readonly credits: number;
+  /** When it was charged, by the store's clock. */
+  readonly at: number;
+  /** For how many milliseconds more it is the price; 0 or less: no longer. */
+  readonly holdsMs: number;
+}
+
+/** How long a charge is the price of its item. */
+export const PRICE_HOLDS_MS = 24 * 60 * 60_000;
+
+export type ChargedPrices = ReadonlyMap<PriceItem, ChargedPrice>;
+
+/** The prices that one service charged. */
+export interface ServicePrices {
+  readonly source: string;
+  readonly charged: ChargedPrices;
+}
 
 export interface ClaimRequest {
   readonly cell: Cell;
   readonly call: Call;
   /** The price that the run expects. */
   readonly credits: number;
-  /** The store has no price of this kind of call: the first of the kind goes out alone. */
+  /** The run knows no price that the service charged within a day: the first such call of a kind goes out alone. */
   readonly isPriceAssumed?: boolean;
   /** Fingerprint of the API key that will be used, never the key. */
   readonly key: string;
@@ -62,16 +78,14 @@ export interface AreaWanted {
  * - `answered`: another run has answered a wanted topic since the plan, at this cell or for its area: plan the cell
  *   again.
  * - `claimed`: another run is buying at this cell, or for its area: come back later.
- * - `wait`: the minute is full; try again in `ms`.
- * - `first_call`: the first call of this kind is in flight; its price is not known yet.
+ * - `wait`: try again in `ms`, because the minute is full, or the first call of this kind is in flight and will show the price.
  * - `price`: the service last charged another price than the run expects.
  * - `quota`, `budget`: the period or the run has too few credits left. */
 export type Claim =
   | { readonly outcome: 'granted'; readonly call: number; readonly byOthers: number }
   | { readonly outcome: 'answered' }
   | { readonly outcome: 'claimed' }
-  | { readonly outcome: 'wait'; readonly ms: number }
-  | { readonly outcome: 'first_call' }
+  | { readonly outcome: 'wait'; readonly for: 'minute' | 'first_call'; readonly ms: number }
   | { readonly outcome: 'price'; readonly credits: number }
   | { readonly outcome: 'quota' }
   | { readonly outcome: 'budget' };
@@ -96,8 +110,8 @@ export interface Settlement {
   readonly contents?:
     | { readonly kind: Exclude<CallKind, 'single'>; readonly topics: readonly TopicSlug[] }
     | undefined;
-  /** The call was answered, and its kind has no price in the store, or another: the credits charged, or null where it was free. */
-  readonly price?: { readonly kind: CallKind; readonly credits: number | null } | undefined;
+  /** The call was answered, and the store has no price of it that holds, or another: the credits charged, or null where it was free. */
+  readonly price?: { readonly item: PriceItem; readonly credits: number | null } | undefined;
   /** The service said that the period's quota is used up. */
   readonly exhausted?: boolean | undefined;
   /** The key was refused this scope. */
@@ -168,6 +182,10 @@ export interface LedgerPort {
   /** Whether an account was charged for calls of other keys and never of this one. */
   isNewKey(account: string, key: string): Promise<boolean>;
   chargedPrices(source: number): Promise<ChargedPrices>;
+  /** The same of all services that charged something. */
+  allChargedPrices(): Promise<readonly ServicePrices[]>;
+  /** Forgets what services charged: the contract's prices are expected again. @returns how many prices */
+  forgetPrices(): Promise<number>;
   refusedScopes(source: number, key: string): Promise<ReadonlySet<Scope>>;
   spending(account: string, period: BillingPeriod): Promise<PeriodSpending>;
   /** Sums of the ledger's calls, ordered by name, without groups that have no calls. */

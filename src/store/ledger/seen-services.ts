@@ -1,10 +1,22 @@
 import type { SampleMark } from '../../contract/answer.ts';
-import type { BundleKind, CallKind, Scope } from '../../contract/credits.ts';
+import type { BundleKind, PriceItem, Scope } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import { read, type SqlDatabase, type SqlWork, statement, write } from '../../sql/sql-work.ts';
+import {
+  read,
+  type SqlDatabase,
+  type SqlStatement,
+  type SqlWork,
+  statement,
+  write,
+} from '../../sql/sql-work.ts';
 import type { BundleContents } from '../answers/port.ts';
 import type { SettledCall } from './ledger-moves.ts';
-import type { ChargedPrices } from './port.ts';
+import {
+  type ChargedPrice,
+  type ChargedPrices,
+  PRICE_HOLDS_MS,
+  type ServicePrices,
+} from './port.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -52,11 +64,12 @@ export function* rememberObservations(
       yield* write(statement(sql, [call.source, kind, JSON.stringify(topics), now]));
     }
     if (settlement.price) {
-      const sql = `INSERT INTO prices AS old (source, kind, credits, charged_at) VALUES ($1, $2, $3, $4)
-        ON CONFLICT (source, kind) DO UPDATE SET credits = coalesce(excluded.credits, old.credits), charged_at = excluded.charged_at`;
-      yield* write(
-        statement(sql, [call.source, settlement.price.kind, settlement.price.credits, now]),
-      );
+      const { item, credits } = settlement.price;
+      // A free answer shows no price: one that holds stays.
+      const sql = `INSERT INTO prices AS old (source, item, credits, charged_at) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (source, item) DO UPDATE SET credits = excluded.credits, charged_at = excluded.charged_at
+        WHERE excluded.credits IS NOT NULL OR abs($4 - old.charged_at) >= ${PRICE_HOLDS_MS}`;
+      yield* write(statement(sql, [call.source, item, credits, now]));
     }
     if (settlement.refused) {
       const sql = `INSERT INTO refused_scopes (source, key, scope, refused_at) VALUES ($1, $2, $3, $4)
@@ -97,19 +110,51 @@ export function* readBundleContents(
   return contents;
 }
 
-/** The kinds of call that a service has answered. */
-export function pricesOf(source: number) {
-  const sql = 'SELECT kind, credits, charged_at AS at FROM prices WHERE source = $1';
-  return statement<{ kind: CallKind; credits: number | null; at: number }>(sql, [source]);
+export interface StoredPrice extends Omit<ChargedPrice, 'credits'> {
+  readonly item: PriceItem;
+  /** Null: calls for it were answered free of charge only. */
+  readonly credits: number | null;
 }
 
-export function* readChargedPrices(source: number): SqlWork<ChargedPrices> {
-  const [stored] = yield* read(pricesOf(source));
-  const none = { single: null, standard: null, enterprise: null };
-  const priced = stored.flatMap(({ kind, credits, at }) =>
-    credits === null ? [] : [[kind, { credits, at }]],
+/** A charge that a wrong clock dated in the future holds no longer than any other. */
+const priceColumns = ({ dialect }: SqlDatabase): string =>
+  `item, credits, charged_at AS at, ${PRICE_HOLDS_MS} - abs(${dialect.now} - charged_at) AS "holdsMs"`;
+
+/** The items that a service has answered. */
+export function pricesOf(database: SqlDatabase, source: number): SqlStatement<StoredPrice> {
+  return statement(`SELECT ${priceColumns(database)} FROM prices WHERE source = $1`, [source]);
+}
+
+export function* readChargedPrices(database: SqlDatabase, source: number): SqlWork<ChargedPrices> {
+  const [stored] = yield* read(pricesOf(database, source));
+  return chargedPrices(stored);
+}
+
+/** The prices of each service that charged something. */
+export function* readAllChargedPrices(database: SqlDatabase): SqlWork<ServicePrices[]> {
+  const sql = `SELECT sources.name AS source, ${priceColumns(database)}
+    FROM prices JOIN sources ON sources.id = prices.source WHERE credits IS NOT NULL ORDER BY sources.name, item`;
+  const [stored] = yield* read(statement<StoredPrice & { source: string }>(sql));
+  return [...Map.groupBy(stored, ({ source }) => source)].map(([source, rows]) => {
+    return { source, charged: chargedPrices(rows) };
+  });
+}
+
+function chargedPrices(stored: readonly StoredPrice[]): ChargedPrices {
+  return new Map(
+    stored.flatMap(({ item, credits, at, holdsMs }) =>
+      credits === null ? [] : [[item, { credits, at, holdsMs }] as const],
+    ),
   );
-  return { ...none, ...Object.fromEntries(priced) };
+}
+
+/** @returns how many prices were forgotten */
+export function* forgetPrices(): SqlWork<number> {
+  const [[row]] = yield* read(
+    statement<{ prices: number }>('SELECT count(credits) AS prices FROM prices'),
+  );
+  yield* write(statement('DELETE FROM prices'));
+  return row!.prices;
 }
 
 export function* readRefusedScopes(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Call, CREDITS } from '../../../src/contract/credits.ts';
+import { type Call, contractPrice } from '../../../src/contract/credits.ts';
 import { NATURAL_SLUGS, PAID_SLUGS, type TopicSlug } from '../../../src/contract/topics.ts';
 import { makeJob } from '../../../src/job/settings.ts';
 import type { ApiKeys } from '../../../src/run/frame/api-keys.ts';
@@ -8,6 +8,7 @@ import {
   ASSUMED_ENTERPRISE,
   ASSUMED_STANDARD,
   cheapestCalls,
+  expectedPrices,
   makePriceList,
   type PriceList,
   priceBundle,
@@ -20,7 +21,8 @@ const open: PriceList = {
   ...{
     standard: ASSUMED_STANDARD,
     enterprise: ASSUMED_ENTERPRISE,
-    credits: CREDITS,
+    credits: contractPrice,
+    most: contractPrice,
     bundles: true,
   },
   ...{ singles: () => true, optimize: 'credits' },
@@ -42,7 +44,7 @@ test('a run prices what the bundles were seen to return, what its keys may call,
     };
     const job = makeJob([settings], { dataFolder: '/', workingFolder: '/' });
     const apiKeys = { keyFor: (scope: string) => (scopes.includes(scope) ? {} : null) } as ApiKeys;
-    return makePriceList(job, { standard, enterprise: null }, apiKeys, CREDITS);
+    return makePriceList(job, { standard, enterprise: null }, apiKeys, expectedPrices(new Map()));
   };
   const list = listOf(35, ['bundle', 'hail']);
   assert.deepEqual([list.standard, list.enterprise], [ASSUMED_STANDARD, ASSUMED_ENTERPRISE]);
@@ -68,10 +70,20 @@ const FEW = [
 ] as const satisfies readonly TopicSlug[];
 const someOf = fc.subarray([...FEW]);
 const anyPrice = fc.integer({ min: 1, max: 40 });
+const anyPrices = fc
+  .record({
+    bundles: fc.record({ standard: anyPrice, enterprise: anyPrice }),
+    singles: fc.array(anyPrice, { minLength: FEW.length, maxLength: FEW.length }),
+  })
+  .map(({ bundles, singles }) => (call: Call): number => {
+    if (call.kind !== 'single') return bundles[call.kind];
+    return singles[(FEW as readonly TopicSlug[]).indexOf(call.topic)]!;
+  });
 const anyMarket: fc.Arbitrary<PriceList> = fc.record({
   standard: someOf.map((slugs) => new Set<TopicSlug>(slugs)),
   enterprise: someOf.map((slugs) => new Set<TopicSlug>(slugs)),
-  credits: fc.record({ single: anyPrice, standard: anyPrice, enterprise: anyPrice }),
+  credits: anyPrices,
+  most: fc.constant(() => 40),
   bundles: fc.boolean(),
   singles: someOf.map((slugs) => (topic: TopicSlug) => (slugs as TopicSlug[]).includes(topic)),
   optimize: fc.constantFrom('credits', 'calls'),
@@ -99,7 +111,7 @@ test('no subset of calls beats the chosen one (brute force)', () => {
           calls.some((call) =>
             call.kind === 'single' ? call.topic === topic : priceList[call.kind].has(topic),
           );
-        const credits = calls.reduce((sum, call) => sum + priceList.credits[call.kind], 0);
+        const credits = calls.reduce((sum, call) => sum + priceList.credits(call), 0);
         const found = rank(credits, calls.length, missing.filter((topic) => !brings(topic)).length);
         if (best === null || compare(found, best) < 0) best = found;
       }
@@ -150,11 +162,54 @@ test('topics that no key may buy are listed with the number of cells that lack t
 
 test('a bundle for each cell that lacks anything', () => {
   const cells = lacking([NATURAL_SLUGS, 3], [['wildfire'], 2], [[], 10]);
-  assert.deepEqual(priceBundle('enterprise', cells, CREDITS), {
+  assert.deepEqual(priceBundle('enterprise', cells, priceList), {
     calls: { single: 0, standard: 0, enterprise: 5 },
     credits: 175,
     retryCredits: 0,
     unobtainable: new Map(),
   });
-  assert.equal(priceBundle('standard', cells, { ...CREDITS, standard: 20 }).credits, 100);
+  assert.equal(priceBundle('standard', cells, { credits: () => 20 }).credits, 100);
+});
+
+const DAY_MS = 24 * 60 * 60_000;
+const price = (credits: number, holdsMs = DAY_MS) => ({ credits, at: 0, holdsMs });
+const hail = { kind: 'single', topic: 'hail' } as const;
+const wildfire = { kind: 'single', topic: 'wildfire' } as const;
+const standard = { kind: 'standard' } as const;
+
+test("a topic has its own price while it holds; then the contract's is expected, and the first call claims what it may cost", () => {
+  const { expected, most } = expectedPrices(new Map([['hail', price(3)]]));
+  assert.deepEqual([hail, wildfire, standard].map(expected), [3, 1, 15]);
+  assert.deepEqual([hail, wildfire, standard].map(most), [3, 1, 15]);
+  const old = expectedPrices(
+    new Map([
+      ['standard', price(45, 0)],
+      ['hail', price(3, -DAY_MS)],
+    ]),
+  );
+  assert.deepEqual([hail, wildfire, standard].map(old.expected), [1, 1, 15]);
+  assert.deepEqual([hail, wildfire, standard].map(old.most), [3, 1, 45]);
+  const set = lacking([NATURAL_SLUGS, 10]);
+  const dear = priceCheapest(set, { ...priceList, credits: old.expected, most: old.most });
+  assert.equal(dear.credits, 150, 'bundles, as the contract says');
+  assert.equal(dear.retryCredits, 180 + 30, 'the bound has the bundle that shows the price anew');
+});
+
+test('where no call can show a higher price anew, it is expected on', () => {
+  const charged = new Map([['standard', price(45, 0)]] as const);
+  assert.equal(expectedPrices(charged, 45).expected(standard), 15);
+  assert.equal(expectedPrices(charged, 44).expected(standard), 45);
+  assert.equal(
+    expectedPrices(new Map([['standard', price(10, 0)]] as const), 5).expected(standard),
+    15,
+  );
+});
+
+test('where each single that was charged cost the same, two or more, the others are expected to', () => {
+  const of = (...prices: (readonly [TopicSlug, ReturnType<typeof price>])[]) =>
+    expectedPrices(new Map(prices)).expected(wildfire);
+  assert.equal(of(['hail', price(3)]), 1);
+  assert.equal(of(['hail', price(3)], ['park', price(3)]), 3);
+  assert.equal(of(['hail', price(3)], ['park', price(1)]), 1);
+  assert.equal(of(['hail', price(3)], ['park', price(3, 0)]), 1);
 });

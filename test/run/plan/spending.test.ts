@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CREDITS } from '../../../src/contract/credits.ts';
+import { contractPrice } from '../../../src/contract/credits.ts';
 import { TOPIC_SLUGS } from '../../../src/contract/topics.ts';
 import { ASSUMED_CALL_MS, callPace, callTimes, forecast } from '../../../src/run/plan/forecast.ts';
 import { purchasesFor, reachedBy } from '../../../src/run/plan/reach.ts';
@@ -103,7 +103,8 @@ test('a way is weighed by its calls and their bytes; overage is paid for what is
 test('cells are bought in order as far as credits reach, cheaper ones after one that is too dear; all that then lack nothing are counted', () => {
   const singles = {
     ...{ standard: new Set<never>(), enterprise: new Set<never>() },
-    credits: CREDITS,
+    credits: contractPrice,
+    most: contractPrice,
     bundles: false,
     singles: () => true,
   };

@@ -1,0 +1,64 @@
+import { type Clock, steadyTime } from '../../base/clock.ts';
+import type { ToFields } from '../../client/envelope.ts';
+import { type Exchange, parseDate } from '../../client/exchange.ts';
+import { findVerdict, type Verdict } from '../../client/verdict.ts';
+import { type Location, locationOf } from '../../geo/coordinates.ts';
+import type { Claim, ClaimLimits, ClaimRequest, Settlement } from '../../store/ledger/port.ts';
+import type { Store } from '../../store/port.ts';
+
+/** A call as the ledger counts it. */
+export interface PayableCall {
+  readonly limits: ClaimLimits;
+  /** Its `credits` are what it is claimed for. */
+  readonly request: ClaimRequest;
+  /** The credits that it is expected to cost; where a higher price of before is shown anew, fewer than it is claimed for. */
+  readonly expected: number;
+  /** Where; default: at the cell that is claimed. */
+  readonly location?: Location;
+  readonly toFields: ToFields;
+}
+
+/** What came back of a call that the ledger had granted. */
+export interface ReceivedCall {
+  readonly granted: Extract<Claim, { outcome: 'granted' }>;
+  readonly exchange: Exchange;
+  readonly verdict: Verdict;
+  /** The service's `Date`; null if it gives none. */
+  readonly date: number | null;
+  /** When it was sent, and when it came, by the steady time. */
+  readonly sentAt: number;
+  readonly at: number;
+}
+
+/** What follows from a call, and what is settled. */
+interface Concluded {
+  readonly settlement: Settlement;
+}
+
+/** `settled`: the call was sent, and its charge is in the ledger. Else the ledger refused it, and nothing was sent. */
+export type Payment<Conclusion> =
+  | Exclude<Claim, { outcome: 'granted' }>
+  | { readonly outcome: 'settled'; readonly conclusion: Conclusion };
+
+/** Claims a call in the ledger, sends it and settles it: the one way to a service that may charge. What may be charged is in the ledger
+ * before it is sent, within quota, minute and bound, and a killed process leaves it there.
+ * @param how.conclude decides what follows, before it is settled */
+export async function payCall<Conclusion extends Concluded>(
+  { store, clock }: { readonly store: Pick<Store, 'claim' | 'settle'>; readonly clock: Clock },
+  { limits, request, expected, location = locationOf(request.cell), toFields }: PayableCall,
+  how: {
+    readonly send: () => Promise<Exchange>;
+    readonly conclude: (received: ReceivedCall) => Conclusion;
+  },
+): Promise<Payment<Conclusion>> {
+  const [claim] = (await store.claim(limits, [request])) as [Claim];
+  if (claim.outcome !== 'granted') return claim;
+  const sentAt = steadyTime(clock);
+  const exchange = await how.send();
+  const [cameAt, at, date] = [clock.now(), steadyTime(clock), parseDate(exchange)];
+  const sent = { call: request.call, price: expected };
+  const verdict = findVerdict(exchange, sent, location, cameAt, toFields);
+  const conclusion = how.conclude({ granted: claim, exchange, verdict, date, sentAt, at });
+  await store.settle([conclusion.settlement]);
+  return { outcome: 'settled', conclusion };
+}
