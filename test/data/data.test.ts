@@ -307,7 +307,9 @@ test('the description lists the datasets, what can be answered, what is missing,
     importDataset(database, { ...dataset, info: { ...dataset.info, sample: true } }, clock);
   const all = describeData(database);
   const described = { ...info('areas', true), loadedAt: clock.at, states: ['NE'] };
-  const part = { state: 'US', reach: 0, files: [], vintage: '2026', loadedAt: clock.at };
+  const territories = ['AS', 'GU', 'MP', 'PR', 'VI'];
+  const of = { state: 'US', territories, files: [], vintage: '2026' };
+  const part = { ...of, reach: 0, loadedAt: clock.at };
   assert.deepEqual(all.topics, TOPIC_SLUGS);
   assert.equal(all.sample, true);
   const areas = all.datasets.filter(({ name }) => name === 'areas');

@@ -118,7 +118,7 @@ export function coverOnly(states: string, ...datasets: readonly string[]): strin
   );
   return `
     INSERT OR REPLACE INTO parts
-      SELECT dataset, level, value, asked_of, reach, source, files, vintage, licence, rows, state_rows, loaded_at
+      SELECT dataset, level, value, asked_of, reach, source, files, vintage, licence, rows, state_rows, loaded_at, units, extent, territories
       FROM (SELECT * FROM parts WHERE dataset IN (${named}) GROUP BY dataset, level), json_each('["${states.replaceAll(',', '","')}"]');
     DELETE FROM parts WHERE dataset IN (${named}) AND state NOT IN (${listed});`;
 }

@@ -89,7 +89,9 @@ export async function loadDownloads(
     // A file at an own address may be a part of what is published.
     const isOwn = [...manifest.values()].some(({ covers }) => covers !== undefined);
     const least = isOwn ? 0 : source.least;
-    const terms = { replace, askedOf: source.name, reach: findReach(source), rivals, least };
+    const { territories } = source;
+    const own = { replace, askedOf: source.name, reach: findReach(source) };
+    const terms = { ...own, rivals, least, territories };
     const loaded = await loadParts(
       database,
       source.loader,

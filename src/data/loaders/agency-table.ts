@@ -7,26 +7,37 @@ import {
 } from '../../formats/csv/parsed-records.ts';
 import { agencyFile, invalidFile, textBytes } from './agency-file.ts';
 
-/** The sheet with the table in EPA's workbook of landfills; in other workbooks the first is read. */
-const TABLE_SHEET = /database/i;
+/** The sheets with the table in EPA's workbook of landfills, and in EIA's of generators: those of planned and retired ones beside them are
+ * not read, that of Puerto Rico is. Of other workbooks the first sheet is read. */
+const TABLE_SHEETS = /database|^\s*operating([ _-]+[a-z]{2})?\s*$/i;
 
 /** The records of a file of delimited text, or of the table in an .xlsx workbook, in batches.
  * @throws PerilbookError SERVICE_DATA for a file that is damaged or cut */
 export async function* tableRecords(file: string, form: TextForm = {}): Batches<TableRecord> {
+  for await (const table of tablesIn(file, form)) yield* table;
+}
+
+/** The tables of a file, each with its header: one of text, or the sheets of a workbook. */
+async function* tablesIn(file: string, form: TextForm): AsyncGenerator<Batches<TableRecord>> {
   if (/\.xlsx$/i.test(file)) {
-    const { sheetRecords } = await import('../../formats/xlsx/cell-values.ts');
-    let isTitle = true;
-    for await (const records of sheetRecords(await agencyFile(file), TABLE_SHEET)) {
-      // Above the header EIA has a title, which fills one cell.
-      const first = isTitle
-        ? records.findIndex(({ cells }) => cells.filter((cell) => cell.trim() !== '').length > 1)
-        : 0;
-      if (first < 0) continue;
-      isTitle = false;
-      yield records.slice(first);
-    }
+    const { matchingSheets } = await import('../../formats/xlsx/cell-values.ts');
+    for await (const records of matchingSheets(await agencyFile(file), TABLE_SHEETS))
+      yield withoutTitle(records);
   } else
-    yield* parsedRecords(textBytes(file), form, (problem) => invalidFile(file, problem, DAMAGED));
+    yield parsedRecords(textBytes(file), form, (problem) => invalidFile(file, problem, DAMAGED));
+}
+
+/** Above the header EIA has a title, which fills one cell. */
+async function* withoutTitle(records: Batches<TableRecord>): Batches<TableRecord> {
+  let isTitle = true;
+  for await (const batch of records) {
+    const first = isTitle
+      ? batch.findIndex(({ cells }) => cells.filter((cell) => cell.trim() !== '').length > 1)
+      : 0;
+    if (first < 0) continue;
+    isTitle = false;
+    yield batch.slice(first);
+  }
 }
 
 const DAMAGED = 'Download it again, or mend that line; the stored data is unchanged.';
@@ -35,16 +46,20 @@ const DAMAGED = 'Download it again, or mend that line; the stored data is unchan
 export async function* tableRows<T>(
   file: string,
   begin: (columns: Columns) => (row: TableRecord) => readonly T[],
-  form?: TextForm,
+  form: TextForm = {},
 ): Batches<T> {
-  let recordsOf: ReturnType<typeof begin> | null = null;
-  for await (const batch of tableRecords(file, form)) {
-    const rows = recordsOf === null ? batch.slice(1) : batch;
-    recordsOf ??= begin(findColumns(batch[0]!.cells, file));
-    yield rows.flatMap(recordsOf);
+  let isEmpty = true;
+  for await (const table of tablesIn(file, form)) {
+    let recordsOf: ReturnType<typeof begin> | null = null;
+    for await (const batch of table) {
+      const rows = recordsOf === null ? batch.slice(1) : batch;
+      recordsOf ??= begin(findColumns(batch[0]!.cells, file));
+      isEmpty = false;
+      yield rows.flatMap(recordsOf);
+    }
   }
   // An empty file has no columns, which `begin` refuses.
-  if (recordsOf === null) begin(findColumns([], file));
+  if (isEmpty) begin(findColumns([], file));
 }
 
 /** The columns of a file whose first record is its header. */

@@ -47,13 +47,13 @@ export async function loadFiles(
   clock: Clock,
   onRecords: (records: number) => void = () => {},
 ): Promise<LoadResult> {
-  const { states = null, replace = false } = options;
+  const { states = null, replace = false, territories = [] } = options;
   checkStates(states);
   return await loadParts(
     database,
     name,
     [{ of: states, files, options }],
-    { replace },
+    { replace, territories },
     { clock, onRecords },
   );
 }

@@ -35,7 +35,13 @@ export function mergedParts(
     refuseOlderUnits(dataset, units, fresh, before, stays);
     refuseLossesOfUnits(dataset, units, fresh, before);
     const isWhole = [load!, ...before].some(({ extent }) => extent === 'whole');
-    const own = { ...load!, state, extent: isWhole ? 'whole' : 'units' } as const;
+    const territories = [load!, ...before].flatMap((part) => part.territories);
+    const own = {
+      ...load!,
+      state,
+      extent: isWhole ? 'whole' : 'units',
+      territories: [...new Set(territories)].sort(),
+    } as const;
     if (stays === 0 || before.length === 0) return own;
     const stateRows = state === WHOLE_US ? rowsByState(counts, kept) : {};
     return { ...withStored(own, before, units, fresh.rows), stateRows };

@@ -10,6 +10,7 @@ import type {
   LoadTarget,
   NaturalRatingRecord,
 } from '../tables/records.ts';
+import { TERRITORIES } from '../tables/states.ts';
 import {
   refuseLosses,
   refuseLossOfStates,
@@ -41,6 +42,8 @@ export interface LoadTerms {
   readonly reach?: number;
   /** The fewest rows of a load of the whole US. */
   readonly least?: number | undefined;
+  /** The territories that the publisher covers, also those of which it has no record. */
+  readonly territories?: readonly string[];
   /** Sources of the same dataset whose parts the load replaces. */
   readonly rivals?: readonly string[];
 }
@@ -90,7 +93,7 @@ export async function replaceParts(
   database: DataDatabase,
   target: LoadTarget,
   readings: readonly Reading[],
-  { replace = false, askedOf = '', reach = 0, rivals = [] }: LoadTerms,
+  { replace = false, askedOf = '', reach = 0, rivals = [], territories = [] }: LoadTerms,
   { report, clock, onRecords }: LoadEffects,
   onRead: (taken: number, outside: number, byState: ReadonlyMap<string, number>) => void,
 ): Promise<ReplacedParts> {
@@ -111,9 +114,14 @@ export async function replaceParts(
   const parts = readings.flatMap(({ info: { source, vintage, licence }, files, of }) => {
     const states = of === null ? derived : typeof of === 'string' ? [of] : of;
     return states.map((state): PartDescription => {
-      const stateRows = state === WHOLE_US ? Object.fromEntries(counts.byState) : {};
+      const part = { ...described, state, source, files, vintage, licence };
       const extent = hasGaps ? 'units' : 'whole';
-      return { ...described, state, source, files, vintage, licence, stateRows, extent };
+      if (state !== WHOLE_US) return { ...part, extent, stateRows: {}, territories: [] };
+      const here = [...TERRITORIES].filter(
+        (one) => territories.includes(one) || counts.byState.has(one),
+      );
+      const stateRows = Object.fromEntries(counts.byState);
+      return { ...part, extent, stateRows, territories: here };
     });
   });
   const comparable = stored.parts.filter((part) => !rivals.includes(part.askedOf));

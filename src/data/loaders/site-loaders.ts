@@ -27,6 +27,15 @@ function monthOfName(name: string): string {
     : `${month[0]!.toUpperCase()}${month.slice(1).toLowerCase()} ${year}`;
 }
 
+/** EIA's codes of a generator's status that is not of an operating one: planned, under construction, retired, cancelled, postponed. Each sheet
+ * may be saved alone. */
+const NOT_OPERATING = /^\((P|L|T|U|V|TS|OT|RE|CN|IP)\)/;
+
+function notOperating(properties: FileFeature['properties']): string | null {
+  const status = String(properties.Status ?? '').trim();
+  return NOT_OPERATING.test(status) ? `the generator does not operate: ${status}` : null;
+}
+
 /** The columns of EPA's Facility Registry Service with a row's programs; its files have one or the other. */
 const FRS = ['PGM_SYS_ACRNMS', 'PGM_SYS_ACRNM'];
 
@@ -116,6 +125,7 @@ export const SITE_LOADERS = {
       shapes: ['points', 'outlines'],
     },
     key: 'Plant_Code',
+    refuse: notOperating,
     group: { id: ['Plant_ID'], lists: GENERATOR_COLUMNS },
     vintage: EIA_PERIOD,
     vintageOfName: monthOfName,

@@ -2,6 +2,7 @@ import { POLLUTANTS } from '../../contract/topics.ts';
 import { BOUNDARY_METERS, fieldsOf } from '../zones/zone-layer.ts';
 import { FLOOD_ZONES } from '../zones/zone-layers.ts';
 import {
+  ALL_TERRITORIES,
   type FileDownload,
   layerAt,
   MB,
@@ -40,6 +41,7 @@ const FLOOD_LINES = { simplifiedBy: 0.00001, pageRows: 500 } as const;
 export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
   {
     name: 'air-quality',
+    territories: ['PR', 'VI'],
     title: 'EPA Air Quality System, annual AQI by county',
     topics: ['airQuality'],
     // The current year is published too but is incomplete.
@@ -56,6 +58,7 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'airnow',
+    territories: ['PR'],
     title: 'EPA AirNow, ozone, PM2.5 and PM10 of the last hour',
     topics: POLLUTANTS,
     download: hourly(`https://${AIRNOW}/today`),
@@ -74,6 +77,7 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'radon',
+    territories: [],
     title: 'EPA Map of Radon Zones, counties',
     topics: ['radon'],
     // The .xls of the same table cannot be read.
@@ -91,6 +95,7 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'flood-zones',
+    territories: ALL_TERRITORIES,
     title: 'FEMA National Flood Hazard Layer, zones and panels of the flood insurance rate maps',
     topics: ['floodZone'],
     // All zones are gigabytes.

@@ -1,6 +1,15 @@
 import { NATURAL_SLUGS } from '../../contract/topics.ts';
 import { FEMA_SENTENCE, NRI_PREFIXES } from '../loaders/nri.ts';
-import { fileAt, layerAt, linkedAt, MB, NEWEST_COPY, published, type SourceRow } from './source.ts';
+import {
+  ALL_TERRITORIES,
+  fileAt,
+  layerAt,
+  linkedAt,
+  MB,
+  NEWEST_COPY,
+  published,
+  type SourceRow,
+} from './source.ts';
 
 /** Files before 2022 have Connecticut's eight counties, which the National Risk Index no longer has. */
 const BOUNDARY_YEARS = { years: { newest: 0, oldest: 2022 } };
@@ -70,6 +79,7 @@ const FIRES = { topics: ['wildfire'], licence: NIFC_LICENCE } as const satisfies
 export const NATURAL_SOURCES: readonly SourceRow[] = [
   {
     name: 'areas',
+    territories: ALL_TERRITORIES,
     ...BASE,
     title: 'US Census Bureau, cartographic boundaries of census tracts',
     download: {
@@ -85,6 +95,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'counties',
+    territories: ALL_TERRITORIES,
     ...BASE,
     title: 'US Census Bureau, cartographic boundaries of counties',
     download: { ...fileAt(`${BOUNDARIES}_us_county_500k.zip`), ...BOUNDARY_YEARS },
@@ -95,6 +106,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
   // FEMA's ArcGIS service holds the same table; fema.gov answers 403 to scripts.
   {
     name: 'nri-tracts',
+    territories: ALL_TERRITORIES,
     title: 'FEMA National Risk Index, census tracts',
     ...NRI,
     download: layerAt(`${FEMA}/National_Risk_Index_Census_Tracts/FeatureServer/0`, NRI_LAYER),
@@ -111,6 +123,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'nri-counties',
+    territories: ALL_TERRITORIES,
     title: 'FEMA National Risk Index, counties',
     ...NRI,
     download: layerAt(`${FEMA}/National_Risk_Index_Counties/FeatureServer/0`, NRI_LAYER),
@@ -122,6 +135,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
   // Storm reports and tracks. The file names contain years and days, so the linking page is read first.
   {
     name: 'tornado',
+    territories: ['PR'],
     title: 'NOAA Storm Prediction Center, tornadoes since 1950',
     topics: ['tornado'],
     // The file of all years is closed before its last year ends (2025: on September 9); that year has a file of its own.
@@ -139,6 +153,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'hail',
+    territories: ['PR'],
     title: 'NOAA Storm Prediction Center, hail since 1955',
     topics: ['hail'],
     // The same file without .zip is 404.
@@ -156,6 +171,8 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'hurdat2',
+    // The basins are the Atlantic and the eastern and central Pacific.
+    territories: ['PR', 'VI'],
     title: 'NOAA National Hurricane Center, HURDAT2: tracks of Atlantic and eastern Pacific storms',
     topics: ['hurricane'],
     download: linkedAt(HURDAT, `hurdat2-1851${HURDAT_DATES}`, `hurdat2-nepac-1949${HURDAT_DATES}`),
@@ -170,6 +187,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'ibtracs',
+    territories: ALL_TERRITORIES,
     title: 'NOAA NCEI, IBTrACS: storm tracks of all basins since 1980 (in place of hurdat2)',
     topics: ['hurricane'],
     when: 'named',
@@ -186,6 +204,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'earthquakes',
+    territories: ALL_TERRITORIES,
     title: 'USGS ANSS Comprehensive Earthquake Catalog, magnitude 2.5 and more since 1900',
     topics: ['earthquake'],
     download: {
@@ -215,6 +234,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'wildfire-incidents',
+    territories: [],
     title: 'NIFC WFIGS, fires that burn now',
     ...FIRES,
     // Not by state: most states have no fire at a given time.
@@ -229,6 +249,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'wildfire-history',
+    territories: [],
     title: 'NIFC WFIGS, fires of past years since 2014, of 10 acres and more',
     ...FIRES,
     download: layerAt(`${NIFC}/WFIGS_Incident_Locations/FeatureServer/0`, {
@@ -242,6 +263,7 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'wildfire-perimeters',
+    territories: [],
     title: 'NIFC WFIGS, outlines of fires since 2021',
     ...FIRES,
     download: layerAt(`${NIFC}/WFIGS_Interagency_Perimeters/FeatureServer/0`, {

@@ -1,4 +1,13 @@
-import { fileAt, layerAt, linkedAt, MB, NEWEST_COPY, published, type SourceRow } from './source.ts';
+import {
+  ALL_TERRITORIES,
+  fileAt,
+  layerAt,
+  linkedAt,
+  MB,
+  NEWEST_COPY,
+  published,
+  type SourceRow,
+} from './source.ts';
 
 const EPA = 'https://services.arcgis.com/cJ9YHowT8TU7DUyn/arcgis/rest/services';
 const UST_FINDER = `${EPA}/UST_Finder_Feature_Layer_2/FeatureServer`;
@@ -66,6 +75,7 @@ const ARCHIVED = published('never: HIFLD was closed in August 2025', 3650);
 export const SITE_SOURCES: readonly SourceRow[] = [
   {
     name: 'brownfield',
+    territories: ALL_TERRITORIES,
     title: 'EPA brownfields (ACRES, from the Facility Registry Service)',
     topics: ['brownfield'],
     download: layerAt(`${EPA}/FRS_INTERESTS_ACRES/FeatureServer/0`, {
@@ -84,6 +94,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'frs',
+    territories: ALL_TERRITORIES,
     title:
       'EPA Facility Registry Service, all facilities: the brownfields in them (in place of brownfield)',
     topics: ['brownfield'],
@@ -99,6 +110,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'superfund',
+    territories: ALL_TERRITORIES,
     title: 'EPA Superfund National Priorities List, sites with status',
     topics: ['superfund'],
     download: layerAt(
@@ -112,6 +124,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'tri',
+    territories: ALL_TERRITORIES,
     title: 'EPA Toxics Release Inventory, basic data file',
     topics: ['toxicReleaseInventory'],
     // The address ends in /csv.
@@ -128,6 +141,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'lmop',
+    territories: [],
     title: 'EPA Landfill Methane Outreach Program, landfills and projects',
     topics: ['solidWasteLandfill'],
     // Other files on the page end in lmopdata.xlsx too.
@@ -145,6 +159,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'ust-facilities',
+    territories: [],
     title: 'EPA UST Finder, underground storage tanks (most data of 2018 to 2019)',
     topics: ['ustFacility'],
     download: layerAt(`${UST_FINDER}/0`, { stateWhere: "State='{name}'" }),
@@ -154,6 +169,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'ust-releases',
+    territories: [],
     title: 'EPA UST Finder, releases of underground storage tanks',
     topics: ['ustRelease'],
     download: layerAt(`${UST_FINDER}/1`, { stateWhere: "State='{name}'" }),
@@ -164,6 +180,8 @@ export const SITE_SOURCES: readonly SourceRow[] = [
   // HIFLD Open was closed on 2025-08-26: lines and towers are copies of its last state, plants and pipelines are EIA's.
   {
     name: 'power-plants',
+    // Puerto Rico has a sheet of its own since 2018: its rows tell. No other territory has one.
+    territories: [],
     title: 'US Energy Information Administration, power plants of 1 MW and more (EIA-860M)',
     topics: ['powerPlant'],
     // The page links the months of a year; those before the newest are in the archive.
@@ -180,6 +198,8 @@ export const SITE_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'nuclear-reactors',
+    // All reactors of the US are known, and no territory has one.
+    territories: ALL_TERRITORIES,
     title: 'US Energy Information Administration, nuclear power plants',
     topics: ['nuclearReactors'],
     download: layerAt(POWER_PLANTS, { where: "PrimSource='nuclear'" }),
@@ -198,6 +218,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'transmission-lines',
+    territories: [],
     title: 'HIFLD electric power transmission lines, archived',
     topics: ['highVoltageLine'],
     download: layerAt(`${HIFLD}/US_Electric_Power_Transmission_Lines/FeatureServer/0`, LINES),
@@ -210,6 +231,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'cell-towers',
+    territories: ALL_TERRITORIES,
     title:
       'FCC Antenna Structure Registration: constructed structures above 200 feet or near airports',
     topics: ['cellTower'],
@@ -223,6 +245,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'gas-pipelines',
+    territories: [],
     title: 'US Energy Information Administration, natural gas pipelines (copy of NETL)',
     topics: ['naturalGasPipeline'],
     download: layerAt(`${NETL}/EIA_pipeline_data/FeatureServer/3`, LINES),
@@ -243,6 +266,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'alternative-fuels',
+    territories: ['PR'],
     title:
       'Alternative Fuels Data Center, stations (copy of the Bureau of Transportation Statistics)',
     topics: ['alternativeFuels'],
@@ -255,6 +279,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'alternative-fuels-afdc',
+    territories: ['PR'],
     loader: 'alternative-fuels',
     title: 'Alternative Fuels Data Center, stations of today (in place of alternative-fuels)',
     topics: ['alternativeFuels'],
@@ -272,6 +297,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'parks',
+    territories: ALL_TERRITORIES,
     title: 'USGS PAD-US 4.1, protected areas with public access',
     topics: ['park'],
     when: 'states',
@@ -285,6 +311,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
   },
   {
     name: 'wells',
+    territories: [],
     title: "Oil and gas wells, each state's own agency (CA, CO, ND, NM, OH, OK, TX, UT, WV, WY)",
     topics: ['oilGasWell'],
     when: 'states',

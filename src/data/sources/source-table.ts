@@ -66,6 +66,11 @@ export function manualLoader(topic: TopicSlug, state: string, all = SOURCES): st
     : (sources[0]?.loader ?? null);
 }
 
+/** The territories that a loader's publisher covers, for files that are loaded by hand. */
+export function territoriesOf(loader: string, all = SOURCES): readonly string[] {
+  return all.find((source) => source.loader === loader)?.territories ?? [];
+}
+
 function isNamed(source: Source, name: string): boolean {
   return source.name === name || (source.loader === name && source.when !== 'named');
 }

@@ -1,6 +1,7 @@
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Box } from '../../geo/bounding-boxes.ts';
 import type { LoaderName } from '../loaders/loader-table.ts';
+import { TERRITORIES } from '../tables/states.ts';
 
 /* Descriptions of the agencies' publications. Placeholders in addresses: {year}, {hour} (YYYYMMDDHH, UTC), {date} (its day), {fips} (51), {state} (VA),
  * {st} (va), {name} (Virginia), {postalState} (US-VA), {slice} (US or VA). */
@@ -128,6 +129,9 @@ export interface Source {
   readonly covers?: readonly string[] | null;
   /** The file is at the user's own address: its size is not known. */
   readonly isElsewhere?: true;
+  /** The territories that its publisher covers, by its documentation: there, no record means that there is none. Another territory counts as
+   * covered if it has a record. */
+  readonly territories: readonly string[];
   /** The download size for the whole US, in bytes. */
   readonly bytes: number;
   /** The known sizes of single states; others are estimated as a 51st of the US. */
@@ -172,6 +176,8 @@ export interface Source {
 export type SourceRow = Omit<Source, 'name' | 'loader' | 'isMeasured'> & {
   readonly isMeasured?: true;
 } & ({ readonly name: LoaderName } | { readonly name: string; readonly loader: LoaderName });
+
+export const ALL_TERRITORIES = [...TERRITORIES];
 
 export const MB = 1_000_000;
 

@@ -117,8 +117,8 @@ function described(
   };
 }
 
-function summaryOf({ state, reach, files, vintage, rows, loadedAt }: DatasetPart) {
-  return { state, reach, files, vintage, rows, loadedAt };
+function summaryOf({ state, reach, files, vintage, rows, territories, loadedAt }: DatasetPart) {
+  return { state, reach, files, vintage, rows, territories, loadedAt };
 }
 
 const SHOWN_FILES = 3;

@@ -5,7 +5,7 @@ import { type PublishedUnits, unitsOf } from './published-units.ts';
 import { type KeptRecords, type RecordOrigin, recordRows } from './record-rows.ts';
 import type { Dataset, Level, LoadTarget } from './records.ts';
 import { StagedLoad } from './staged-load.ts';
-import { stateOf } from './states.ts';
+import { stateOf, TERRITORIES } from './states.ts';
 import type { StatesOf } from './states-near.ts';
 
 /** Replaces a dataset, or the level of it that `dataset` names. A load that fails leaves the stored dataset as it was. Services
@@ -29,6 +29,7 @@ export function importDataset(database: DataDatabase, dataset: Dataset, clock: C
       vintage,
       licence,
       extent: 'whole',
+      territories: [...TERRITORIES],
     }),
   );
   return load.publish(parts, info.sample, clock.now());

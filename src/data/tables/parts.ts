@@ -22,6 +22,8 @@ export interface DatasetPart {
   readonly units: StoredUnits;
   /** `whole`: what has no record in its state has none at its publisher. `units`: only the units in it are loaded. */
   readonly extent: 'whole' | 'units';
+  /** Of the whole US: the territories that it covers. */
+  readonly territories: readonly string[];
   /** Milliseconds since the epoch. */
   readonly loadedAt: number;
 }
@@ -51,11 +53,13 @@ export interface AskedPart extends DatasetPart {
   readonly level: Level;
 }
 
-type PartRow = Omit<AskedPart, 'files' | 'stateRows' | 'units'> &
-  Readonly<Record<'files' | 'stateRows' | 'units', string>>;
+type PartRow = Omit<AskedPart, PartList> & Readonly<Record<PartList, string>>;
+
+/** Stored as JSON. */
+type PartList = 'files' | 'stateRows' | 'units' | 'territories';
 
 const SELECT = `SELECT dataset, level, state, asked_of AS askedOf, reach, source, files, vintage, licence, rows,
-  state_rows AS stateRows, loaded_at AS loadedAt, units, extent FROM parts`;
+  state_rows AS stateRows, loaded_at AS loadedAt, units, extent, territories FROM parts`;
 
 /** All parts, by `keyOfParts`. */
 export function allParts(database: DataDatabase): ReadonlyMap<string, readonly AskedPart[]> {
@@ -101,13 +105,14 @@ export function writeParts(
 ): void {
   database.prepare('DELETE FROM parts WHERE dataset = ? AND level = ?').run(dataset, level);
   const insert = database.prepare(
-    `INSERT INTO parts VALUES (@dataset, @level, @state, @askedOf, @reach, @source, @files, @vintage, @licence, @rows, @stateRows, @loadedAt, @units, @extent)`,
+    `INSERT INTO parts VALUES (@dataset, @level, @state, @askedOf, @reach, @source, @files, @vintage, @licence, @rows, @stateRows, @loadedAt, @units, @extent, @territories)`,
   );
   for (const part of parts) {
     const lists = {
       files: JSON.stringify(part.files),
       stateRows: JSON.stringify(part.stateRows),
       units: JSON.stringify(part.units),
+      territories: JSON.stringify(part.territories),
     };
     insert.run({ ...part, dataset, level, ...lists });
   }
@@ -132,11 +137,12 @@ export function readRemovals(database: DataDatabase): ReadonlyMap<DatasetName, n
   return new Map(rows);
 }
 
-function parsePart({ files, stateRows, units, ...row }: PartRow): AskedPart {
+function parsePart({ files, stateRows, units, territories, ...row }: PartRow): AskedPart {
   return {
     ...row,
     files: JSON.parse(files),
     stateRows: JSON.parse(stateRows),
     units: JSON.parse(units),
+    territories: JSON.parse(territories),
   };
 }

@@ -1,8 +1,10 @@
 import type { ProximitySlug, TopicSlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { needsOf } from '../tables/describe-data.ts';
+import { isLayer } from '../tables/layers.ts';
 import { type AskedPart, WHOLE_US } from '../tables/parts.ts';
 import type { DatasetName, EventKind } from '../tables/records.ts';
+import { TERRITORIES } from '../tables/states.ts';
 import { statesWithin } from '../tables/states-near.ts';
 
 /** The outlines of states are accurate to some hundred metres. */
@@ -26,12 +28,14 @@ export function neededSearches(topic: TopicSlug): readonly Search[] {
   });
 }
 
-export type CoveredPart = Pick<AskedPart, 'dataset' | 'state' | 'reach'>;
+export type CoveredPart = Pick<AskedPart, 'dataset' | 'state' | 'reach' | 'territories'>;
 
 /** Which states the loaded parts of each dataset cover. Each level of a dataset may have its own parts. */
 export class PartCoverage {
-  /** By dataset, the reach of each state's part; null for the whole US. */
-  readonly #reaches: ReadonlyMap<DatasetName, ReadonlyMap<string, number> | null>;
+  /** By dataset, the reach of each state's part. */
+  readonly #reaches: ReadonlyMap<DatasetName, ReadonlyMap<string, number>>;
+  /** Of the datasets that cover the whole US, the territories that are not in it. */
+  readonly #without: ReadonlyMap<DatasetName, ReadonlySet<string>>;
   #last: {
     readonly location: Location;
     readonly meters: number;
@@ -39,23 +43,36 @@ export class PartCoverage {
   } | null = null;
 
   constructor(parts: readonly CoveredPart[]) {
+    const byName = [...Map.groupBy(parts, ({ dataset }) => dataset)];
     this.#reaches = new Map(
-      [...Map.groupBy(parts, ({ dataset }) => dataset)].map(([name, own]) => {
-        const reaches = new Map(own.map(({ state, reach }) => [state, reach]));
-        return [name, reaches.has(WHOLE_US) ? null : reaches];
+      byName.map(([name, own]) => [name, new Map(own.map(({ state, reach }) => [state, reach]))]),
+    );
+    this.#without = new Map(
+      byName.flatMap(([name, own]) => {
+        const whole = own.filter(({ state }) => state === WHOLE_US);
+        if (whole.length === 0) return [];
+        // A county or a tract is in the records, or is not.
+        const all = isLayer(name) ? [...TERRITORIES] : [];
+        const isHere = (territory: string) =>
+          own.some(({ state }) => state === territory) ||
+          whole.every(({ territories }) => territories.includes(territory));
+        return [[name, new Set(all.filter((territory) => !isHere(territory)))]];
       }),
     );
   }
 
   covers(name: DatasetName, state: string): boolean {
-    const reaches = this.#reaches.get(name);
-    return reaches === null || reaches?.has(state) === true;
+    const without = this.#without.get(name);
+    return without === undefined
+      ? this.#reaches.get(name)?.has(state) === true
+      : !without.has(state);
   }
 
   /** Whether a search around a place of a state may need the parts of other states. */
   hasBorders(name: DatasetName, state: string, meters: number): boolean {
-    const reaches = this.#reaches.get(name);
-    return reaches !== null && !((reaches?.get(state) ?? 0) >= meters);
+    const without = this.#without.get(name);
+    if (without !== undefined) return without.size > 0 && TERRITORIES.has(state);
+    return !((this.#reaches.get(name)?.get(state) ?? 0) >= meters);
   }
 
   lacking(name: DatasetName, location: Location, meters: number): string[] {

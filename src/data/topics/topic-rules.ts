@@ -13,11 +13,10 @@ import type { BoundaryCheck } from '../tables/boundary-check.ts';
 import { type DataDatabase, type DataVersion, oncePerVersion } from '../tables/data-database.ts';
 import { eventDatasetsOf, layersOf, needsOf } from '../tables/describe-data.ts';
 import type { Layer } from '../tables/layers.ts';
-import { DAY_IN_VINTAGE } from '../tables/parts.ts';
+import { allParts, DAY_IN_VINTAGE } from '../tables/parts.ts';
 import type { DatasetName } from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
 import {
-  type CoveredPart,
   neededSearches,
   PartCoverage,
   SEARCH_RADII,
@@ -56,13 +55,10 @@ export function createTopicRules(
   versionOf: DataVersion,
   boundaries: BoundaryCheck,
 ) {
-  const loaded = database.prepare<[], CoveredPart & { readonly vintage: string }>(
-    'SELECT dataset, state, reach, vintage FROM parts',
-  );
   const natural = createNaturalRule(database, versionOf, boundaries);
   const measurement = createMeasurementRule(database, versionOf);
 
-  const partsOf = oncePerVersion(versionOf, () => loaded.all());
+  const partsOf = oncePerVersion(versionOf, () => [...allParts(database).values()].flat());
   const coverageOf = oncePerVersion(versionOf, () => new PartCoverage(partsOf()));
   const endOf = oncePerVersion(versionOf, () => endOfPresent(partsOf()));
   // Reading thirty names takes longer than answering a rating.

@@ -264,10 +264,20 @@ async function readSharedStrings({
       : undefined;
 }
 
-/** The rows of a sheet that are not empty, as records of a CSV file. Shared texts are in memory, the sheet is not. @param wanted a
- * pattern of the sheet's name; by default the first visible sheet */
-export async function* sheetRecords(source: ByteSource, wanted: RegExp): Batches<TableRecord> {
-  const workbook = await openWorkbook(source, wanted);
+/** The sheets whose names match a pattern, in their order; if none does, the first visible one. Each with its rows that are not empty, as
+ * records of a CSV file. Shared texts are in memory, a sheet is not. */
+export async function* matchingSheets(
+  source: ByteSource,
+  wanted: RegExp,
+): AsyncGenerator<Batches<TableRecord>> {
+  const first = await openWorkbook(source, wanted);
+  yield sheetRecords(first);
+  if (!wanted.test(first.sheetName)) return;
+  for (const name of first.otherSheets)
+    if (wanted.test(name)) yield sheetRecords(await openWorkbook(source, name));
+}
+
+async function* sheetRecords(workbook: Workbook): Batches<TableRecord> {
   const reader = await sheetCellReader(workbook);
   for await (const { rows } of sheetPieces(workbook)) {
     const records = rows.map(({ line, cells }) => {

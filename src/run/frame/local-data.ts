@@ -123,7 +123,7 @@ export function placesWithoutData(
 } {
   const coverage = new PartCoverage(
     data.datasets.flatMap(({ name, parts }) =>
-      parts.map(({ state, reach }) => ({ dataset: name, state, reach })),
+      parts.map(({ state, reach, territories }) => ({ dataset: name, state, reach, territories })),
     ),
   );
   const isLeftOut = createLeftOutCheck(data.boundaryCounties);

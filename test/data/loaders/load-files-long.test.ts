@@ -45,6 +45,7 @@ test('a running service answers from the old data until a load is complete', asy
     files: [],
     stateRows: {},
     extent: 'whole' as const,
+    territories: [],
     loadedAt: NOON,
   };
   load.publish([part], false, NOON);

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
+import { allParts } from '../../../src/data/tables/parts.ts';
+import { PartCoverage } from '../../../src/data/topics/coverage.ts';
 import { lines } from '../../geo/lines.ts';
 import { workbook } from '../../rows/xlsx-fixture.ts';
 import { point } from '../../service/small-data.ts';
@@ -141,6 +143,58 @@ test('EIA-860M: below the title a plant of all its generators, of the month in t
   assert.deepEqual(first.properties.Technology, ['Natural Gas', 'Solar Photovoltaic']);
   assert.equal(first.properties['Plant Name'], 'Plant 101');
   assert.equal(second.properties['Plant Name'], 'Plant 102');
+});
+
+test('EIA-860M: the sheets of operating generators are read by name, each with its header; planned and retired ones do not count', async (t) => {
+  const { database, load } = loading(t);
+  const cells = (text: string) =>
+    `<row>${text
+      .split(',')
+      .map((value) => `<c t="inlineStr"><is><t>${value}</t></is></c>`)
+      .join('')}</row>`;
+  const head = cells('Plant ID,Plant Name,Plant State,Generator ID,Status,Latitude,Longitude');
+  const sheets = {
+    'Read me': cells('EIA-860M'),
+    Planned: head + cells('3,Planned,DE,1,(P) Planned,38.8,-75.4'),
+    Operating:
+      cells('Inventory') +
+      head +
+      cells('1,One,DE,1,(OP) Operating,38.8,-75.4') +
+      cells('1,One,DE,2,(TS) Complete,38.8,-75.4'),
+    Retired: head + cells('4,Old,DE,1,(RE) Retired,38.8,-75.4'),
+    Operating_PR:
+      cells('Inventory in Puerto Rico') +
+      cells('Latitude,Longitude,Plant ID,Plant Name,Plant State,Generator ID,Status') +
+      cells('18.4,-66.1,9,San Juan,PR,1,(OP) Operating'),
+  };
+  const book = (names: readonly (keyof typeof sheets)[]) => {
+    const file = fileOf(t, 'august_generator2026.xlsx', '');
+    writeFileSync(file, workbook(names.map((name) => ({ name, rows: sheets[name] }))));
+    return file;
+  };
+  const all = Object.keys(sheets) as (keyof typeof sheets)[];
+  for (const names of [all, all.toReversed()]) {
+    const result = await load('power-plants', book(names), { states: 'US' });
+    assert.deepEqual(rejects(result), [['the generator does not operate: (TS) Complete', 1, 4]]);
+    const plants = featuresOf(database, 'sites_powerPlant').map(
+      ({ properties }) => `${properties['Plant Name']} ${properties['Generator ID']}`,
+    );
+    assert.deepEqual(plants.sort(), ['One 1', 'San Juan 1']);
+  }
+  // A sheet that was saved alone.
+  await assert.rejects(load('power-plants', book(['Planned'])), /the generator does not operate/);
+  // A territory without a sheet is not known.
+  const places = { PR: [18.41, -66.1], GU: [13.45, 144.78], DE: [38.8, -75.4] } as const;
+  const covered = () => {
+    const parts = allParts(database);
+    const coverage = new PartCoverage([...parts.values()].flat());
+    return Object.keys(places).filter((state) => coverage.covers('sites:powerPlant', state));
+  };
+  assert.deepEqual(covered(), ['PR', 'DE']);
+  await load('power-plants', book(['Operating']), { states: 'US', replace: true });
+  assert.deepEqual(covered(), ['DE']);
+  await load('power-plants', book(['Operating']), { states: 'US', territories: ['GU'] });
+  assert.deepEqual(covered(), ['GU', 'DE']);
 });
 
 test('LMOP: one landfill of all its projects', async (t) => {
