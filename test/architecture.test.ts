@@ -18,13 +18,13 @@ const LAYERS = [
   ['job'],
   ['rows', 'client', 'store', 'columns', 'data'],
   ['formats'],
-  ['contract', 'geo', 'sql', 'threads'],
+  ['contract', 'geo', 'net', 'sql', 'threads'],
   ['base'],
 ];
 
 /** The modules that alone may import a library. */
 const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
-  undici: ['client', 'data'],
+  undici: ['net'],
   bottleneck: ['client'],
   'p-limit': ['data'],
   'better-sqlite3': ['sql', 'store', 'service', 'data'],

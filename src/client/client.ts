@@ -1,12 +1,13 @@
-import { type Dispatcher, Pool, ProxyAgent, Client as SingleConnection } from 'undici';
 import { type Clock, steadyTime, systemClock } from '../base/clock.ts';
 import { PerilbookError } from '../base/errors.ts';
-import type { HttpProxy } from '../base/http-proxy.ts';
 import { memo } from '../base/memo.ts';
 import { type Call, formatPath } from '../contract/credits.ts';
 import { HEADERS } from '../contract/headers.ts';
 import type { Location } from '../geo/coordinates.ts';
-import { ACCEPT_ENCODING, MAX_BODY_BYTES } from './content.ts';
+import { type Connections, openConnections } from '../net/connections.ts';
+import type { HttpProxy } from '../net/http-proxy.ts';
+import { ACCEPT_ENCODING } from '../net/unpack.ts';
+import { MAX_BODY_BYTES } from './content.ts';
 import {
   type Exchange,
   type FailureCode,
@@ -72,32 +73,8 @@ export function createClient(options: ClientOptions): Client {
   const clock = options.clock ?? systemClock;
   const { trace, secrets = [], readsDetails = true, proxy = null } = options;
   let sent = 0;
-  const settings = {
-    pipelining: 1,
-    // One request per connection: over HTTP/2 one broken connection would lose many paid answers at once.
-    allowH2: false,
-    connect: { timeout: timeouts.connect },
-    headersTimeout: timeouts.headers,
-    bodyTimeout: timeouts.body,
-  };
-  /** Connections to the service: through the proxy each is a tunnel (CONNECT), with TLS inside, for http:// too. So nothing that the proxy
-   * says in place of a tunnel can be taken for an answer, and a call without a tunnel has not left this machine. */
-  const connections = (most: number): Dispatcher => {
-    if (proxy === null) {
-      return most === 1
-        ? new SingleConnection(origin, settings)
-        : new Pool(origin, { ...settings, connections: most });
-    }
-    return new ProxyAgent({
-      ...settings,
-      uri: proxy.url,
-      connections: most,
-      proxyTunnel: true,
-      connectTimeout: timeouts.connect,
-      clientFactory: (proxyOrigin, options) =>
-        new Pool(proxyOrigin, { ...options, headersTimeout: timeouts.connect }),
-    });
-  };
+  const connections = (most: number): Connections =>
+    openConnections({ origin, most, proxy, isTunnelAlways: true, timeouts });
   const pool = connections(options.sockets);
   const redactorOf = memo((key: string | null) =>
     makeRedactor(key === null ? secrets : [key, ...secrets], !readsDetails),

@@ -1,11 +1,3 @@
-import { promisify } from 'node:util';
-import {
-  gunzip,
-  type ZlibOptions,
-  type ZstdOptions,
-  constants as zlib,
-  zstdDecompress,
-} from 'node:zlib';
 import type { Call } from '../contract/credits.ts';
 import type { Redactor } from './redact.ts';
 
@@ -80,37 +72,4 @@ function jsonLimitExceeded(body: Uint8Array): string | null {
     }
   }
   return null;
-}
-
-/** The encodings that requests accept. The first bytes tell zstd and gzip from plain JSON, whatever the header says. */
-export const ACCEPT_ENCODING = 'zstd, gzip';
-
-/** Bytes that identify the compression; JSON never begins with them. */
-const GZIP = Buffer.of(0x1f, 0x8b);
-const ZSTD = Buffer.of(0x28, 0xb5, 0x2f, 0xfd);
-
-/** Most memory that a zstd frame may demand, as a power of two: 32 MB, as much as the largest body. */
-const ZSTD_WINDOW_LOG = 25;
-
-/** A body that is larger than it may be once it is decompressed. */
-export class TooLarge extends Error {}
-
-const ungzip = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
-const unzstd = promisify<Buffer, ZstdOptions, Buffer>(zstdDecompress);
-
-/** Decompresses a body, on zlib's own threads; a body that is not compressed is returned as it is. Both encodings are recognised by
- * their first bytes, so that a missing or wrong header makes no answer unusable.
- * @throws TooLarge for more than `mostBytes`, and zlib's error for data that is damaged or incomplete */
-export async function decompressed(body: Buffer, mostBytes: number): Promise<Buffer> {
-  const options = { maxOutputLength: mostBytes };
-  try {
-    if (body.subarray(0, GZIP.length).equals(GZIP)) return await ungzip(body, options);
-    if (!body.subarray(0, ZSTD.length).equals(ZSTD)) return body;
-    return await unzstd(body, {
-      ...options,
-      params: { [zlib.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG },
-    });
-  } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? new TooLarge() : error;
-  }
 }

@@ -1,4 +1,5 @@
 import { askedWaitMs, httpDateMs, type RateLimit, rateLimit } from '../contract/headers.ts';
+import type { ConnectionTimeouts } from '../net/connections.ts';
 import type { Content } from './content.ts';
 
 /** The result of one request as plain data: what was received, or how far the request got. */
@@ -31,9 +32,10 @@ interface TransportFailure {
   readonly elapsedMs: number;
 }
 
-/** How a request failed. `CONNECT`: refused, no such host, TLS; `BROKEN`: the connection ended before the answer did;
+/** How a request failed. `NO_HOST`: no such host; `CONNECT`: refused, TLS; `BROKEN`: the connection ended before the answer did;
  * `DAMAGED`: the answer is complete and cannot be decompressed. */
 export type FailureCode =
+  | 'NO_HOST'
   | 'CONNECT'
   | 'CONNECT_TIMEOUT'
   | 'BROKEN'
@@ -47,10 +49,7 @@ export type FailureCode =
 
 /** Milliseconds. `headers` and `body` limit a silence; `total` limits the whole request, also one whose answer comes a byte a second. 7
  * MB within `total` need 0.4 Mbit/s. `failure` limits the body of any status but 200, which says little. */
-export interface Timeouts {
-  readonly connect: number;
-  readonly headers: number;
-  readonly body: number;
+export interface Timeouts extends ConnectionTimeouts {
   readonly total: number;
   readonly failure: number;
 }

@@ -1,8 +1,15 @@
 import { hash } from 'node:crypto';
-import type { Dispatcher } from 'undici';
-import type { HttpProxy } from '../base/http-proxy.ts';
-import { ReceivedBytes } from '../base/received-bytes.ts';
-import { decompressed, MAX_TEXT_BYTES, parseContent, TooLarge } from './content.ts';
+import {
+  type ConnectionFailure,
+  connectionFailure,
+  explainProxy,
+  failureDetail,
+} from '../net/connection-failure.ts';
+import type { AnswerHandler, RequestController } from '../net/connections.ts';
+import type { HttpProxy } from '../net/http-proxy.ts';
+import { ReceivedBytes } from '../net/received-bytes.ts';
+import { decompressed, TooLarge } from '../net/unpack.ts';
+import { MAX_TEXT_BYTES, parseContent } from './content.ts';
 import type { Exchange, FailureCode, HeaderMap } from './exchange.ts';
 import type { Redactor } from './redact.ts';
 
@@ -22,9 +29,9 @@ export interface ReceiverOptions {
 
 /** Receives one answer from undici and settles once, with the first certain result. Whether the request may have been charged follows from
  * the order of undici's events (start comes right before the first byte is written), not from error codes: an ECONNRESET can mean either. */
-export class Receiver implements Dispatcher.DispatchHandler {
+export class Receiver implements AnswerHandler {
   readonly #options: ReceiverOptions;
-  #controller: Dispatcher.DispatchController | null = null;
+  #controller: RequestController | null = null;
   #started = false;
   #settled = false;
   /** All that is wanted of the answer has arrived; its decompression may still be running. */
@@ -44,7 +51,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
     this.#controller?.abort(new Error(message));
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: RequestController): void {
     // undici queues a request again after some ends of a socket; one that may have been charged must not be sent again without the ledger.
     if (this.#started) this.#fail('BROKEN', 'The connection ended before the answer began');
     this.#started = true;
@@ -52,11 +59,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
     if (this.#settled) controller.abort(new Error('The request was ended before it was sent'));
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: RawHeaders,
-  ): void {
+  onResponseStart(_controller: RequestController, status: number, headers: RawHeaders): void {
     if (status < 200 || this.#settled) return;
     this.#status = status;
     this.#headers = plainHeaders(headers, this.#options.redactor);
@@ -65,7 +68,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
     else if (Number(this.#headers['content-length']) > this.#options.maxBodyBytes) this.#tooLarge();
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: RequestController, chunk: Buffer): void {
     if (this.#settled || this.#ended) return;
     this.#body.add(chunk);
     if (this.#status === 200) {
@@ -82,7 +85,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
     void this.#respond();
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+  onResponseError(_controller: RequestController | null, error: Error): void {
     if (!this.#ended)
       this.#fail(
         ...explainFailure(error, this.#started, this.#status !== 0, this.#options.proxy ?? null),
@@ -156,17 +159,19 @@ function plainHeaders(headers: RawHeaders, redactor: Redactor): HeaderMap {
   return plain;
 }
 
-/** What kept a request from leaving this machine, where a proxy stands between it and the service. */
-function explainProxy({ name, variable }: HttpProxy, error: Error): string {
-  const detail = firstMessage(error) || error.name;
-  const [, status] = /^Proxy response \((\d+)\)/.exec(detail) ?? [];
-  const proxy = `The proxy ${name} (${variable})`;
-  if (status === '407')
-    return `${proxy} demands a user and a password (407): http://USER:PASSWORD@${name}`;
-  if (status !== undefined)
-    return `${proxy} gives no way to the service (${status}); NO_PROXY names hosts without a proxy`;
-  return `Cannot connect to the service through the proxy ${name} (${variable}): ${detail}`;
-}
+const NO_TLS =
+  'The service does not speak TLS there: if its address begins with http://, not https://, write that';
+
+type Failure = [FailureCode, string];
+
+/** The failures that say all by themselves. */
+const FAILURES: Readonly<Partial<Record<ConnectionFailure, Failure>>> = {
+  connect_timeout: ['CONNECT_TIMEOUT', 'The service did not accept a connection in time'],
+  headers_timeout: ['HEADERS_TIMEOUT', 'The service did not begin to answer in time'],
+  body_timeout: ['BODY_TIMEOUT', 'The service stopped in the middle of its answer'],
+  no_tls: ['CONNECT', NO_TLS],
+  closed: ['CLOSED', 'The client was closed'],
+};
 
 function explainFailure(
   error: Error,
@@ -174,45 +179,19 @@ function explainFailure(
   answered: boolean,
   proxy: HttpProxy | null,
 ): Failure {
-  if (proxy !== null && !started) return ['CONNECT', explainProxy(proxy, error)];
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const known = FAILURES.get(code);
+  const failure = connectionFailure(error);
+  const isUnknown = failure === 'no_such_host';
+  if (proxy !== null && !started)
+    return [isUnknown ? 'NO_HOST' : 'CONNECT', explainProxy(proxy, error, 'the service')];
+  const known = FAILURES[failure];
   if (known !== undefined) return known;
-  const detail = firstMessage(error) || code || error.name;
-  if (!started) return ['CONNECT', `Cannot connect to the service: ${detail}`];
+  const detail = failureDetail(error);
+  if (!started)
+    return isUnknown
+      ? ['NO_HOST', `The name of the service is unknown; check base_url: ${detail}`]
+      : ['CONNECT', `Cannot connect to the service: ${detail}`];
   // After a valid head, an answer that does not parse was cut. undici reports contradicting lengths as a mismatch before there was a head.
-  const isOfHead = ['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'].includes(
-    code,
-  );
-  // undici's words for an interim answer that it refuses; it accepts the others.
-  const isContinue = code === 'UND_ERR_SOCKET' && detail === 'bad response';
-  if (!answered && (error.name === 'HTTPParserError' || isOfHead || isContinue)) {
-    const what = isContinue ? 'it begins with 100 Continue, which nobody asked for' : detail;
-    return ['NOT_HTTP', `The service's answer is not valid HTTP: ${what}`];
-  }
+  if (!answered && failure === 'not_http')
+    return ['NOT_HTTP', `The service's answer is not valid HTTP: ${detail}`];
   return ['BROKEN', `The connection ended before the answer was complete: ${detail}`];
-}
-
-const NO_TLS =
-  'The service does not speak TLS there: if its address begins with http://, not https://, write that';
-
-type Failure = [FailureCode, string];
-
-const FAILURES: ReadonlyMap<string, Failure> = new Map([
-  [
-    'UND_ERR_CONNECT_TIMEOUT',
-    ['CONNECT_TIMEOUT', 'The service did not accept a connection in time'],
-  ],
-  ['UND_ERR_HEADERS_TIMEOUT', ['HEADERS_TIMEOUT', 'The service did not begin to answer in time']],
-  ['UND_ERR_BODY_TIMEOUT', ['BODY_TIMEOUT', 'The service stopped in the middle of its answer']],
-  ['ERR_SSL_WRONG_VERSION_NUMBER', ['CONNECT', NO_TLS]],
-  ['UND_ERR_CLOSED', ['CLOSED', 'The client was closed']],
-  ['UND_ERR_DESTROYED', ['CLOSED', 'The client was closed']],
-]);
-
-/** An AggregateError (several addresses tried) has an empty message of its own. */
-function firstMessage(error: Error): string {
-  if (error.message !== '' || !(error instanceof AggregateError)) return error.message;
-  const [first] = error.errors as unknown[];
-  return first instanceof Error ? first.message : '';
 }

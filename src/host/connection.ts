@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs';
 import { hostname, platform } from 'node:os';
 import { PerilbookError, resultOrNull } from '../base/errors.ts';
-import { proxyFor } from '../base/http-proxy.ts';
 import { shownPath } from '../base/printable.ts';
 import { shellWord } from '../base/shell-words.ts';
 import { makeRedactor } from '../client/redact.ts';
@@ -9,6 +8,7 @@ import { isLoopback, sourceName } from '../contract/service-address.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { needsOf, SAMPLE_VINTAGE } from '../data/tables/describe-data.ts';
 import type { Job, JobFolders } from '../job/settings.ts';
+import { proxyFor } from '../net/http-proxy.ts';
 import type { Streams } from '../rows/open/open-row-file.ts';
 import { type Key, readKeys } from '../run/frame/api-keys.ts';
 import type { Connection, LocalConnection } from '../run/frame/connection-kinds.ts';

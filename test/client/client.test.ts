@@ -157,12 +157,13 @@ async function outcome(client: Client): Promise<string> {
   return `${exchange.reached} ${exchange.code}`;
 }
 
-for (const [what, address] of [
-  ['refused', 'http://127.0.0.1:1'],
-  ['no such host', 'http://no-such-host.invalid'],
+for (const [what, address, expected] of [
+  ['refused', 'http://127.0.0.1:1', /^never CONNECT$/],
+  // Where DNS itself does not answer, the name may still exist.
+  ['no such host', 'http://no-such-host.invalid', /^never (NO_HOST|CONNECT)$/],
 ] as const) {
   test(`${what}: never reached`, async (t) =>
-    assert.equal(await outcome(clientOf(t, address)), 'never CONNECT'));
+    assert.match(await outcome(clientOf(t, address)), expected));
 }
 
 test('no TLS on the other side: never reached', async (t) => {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Rate } from '../../src/client/exchange.ts';
 import type { Refused, Transport, Verdict } from '../../src/client/verdict.ts';
+import { LONGEST_ASKED_MS } from '../../src/net/waits.ts';
 import {
   decideNextStep,
-  LONGEST_WAIT_MS,
   type NextStep,
   NOTHING_TRIED,
   type Standing,
@@ -104,6 +104,7 @@ test('what was interrupted, is final, paid, or will be the same again, is not tr
     [refused('quota'), 'out_of_credits'],
     [refused('limit'), 'stop service_pause'],
     [refused('redirected'), 'stop misdirected'],
+    [transport(0, 'NO_HOST'), 'stop service_down'],
     ...(['CLOSED', 'BODY_TOO_LARGE', 'DAMAGED', 'NOT_HTTP'] as const).map(
       (code) => [transport('unknown', code), 'give_up'] as const,
     ),
@@ -141,7 +142,7 @@ test('a quota that is used up, with a short wait: waited as told, once; a long w
     const slowed = ask(refused('rate', { retryAfterMs: 1_000 }));
     assert.ok(slowed.step === 'retry');
     assert.equal(ask(short, slowed.tried).step, 'retry');
-    const long = refused(kind, { retryAfterMs: LONGEST_WAIT_MS + 1 });
+    const long = refused(kind, { retryAfterMs: LONGEST_ASKED_MS + 1 });
     assert.deepEqual(exhaust(long).waits, []);
   }
   const long = refused('limit', { retryAfterMs: 3_600_000 });
@@ -191,8 +192,8 @@ test('a run in which nobody is answered waits ten minutes in all, however little
 
 test('a wait as long as the longest is waited, a longer one ends the run, which says for how long', () => {
   for (const kind of ['rate', 'upstream'] as const) {
-    assert.equal(ask(refused(kind, { retryAfterMs: LONGEST_WAIT_MS })).step, 'retry', kind);
-    for (const retryAfterMs of [LONGEST_WAIT_MS + 1, 365 * 86_400_000]) {
+    assert.equal(ask(refused(kind, { retryAfterMs: LONGEST_ASKED_MS })).step, 'retry', kind);
+    for (const retryAfterMs of [LONGEST_ASKED_MS + 1, 365 * 86_400_000]) {
       const reason = kind === 'rate' ? 'service_pause' : 'service_down';
       assert.equal(exhaust(refused(kind, { retryAfterMs })).end, `stop ${reason} ${retryAfterMs}`);
     }
@@ -231,8 +232,8 @@ test('whatever comes in whatever order, a call ends: few attempts, bounded waiti
             one.kind === 'rate',
             'only a refusal for the rate slows the others down too',
           );
-          assert.ok(decision.afterMs >= 0 && decision.afterMs <= LONGEST_WAIT_MS);
-          assert.ok(tried.rateWaitMs <= LONGEST_WAIT_MS);
+          assert.ok(decision.afterMs >= 0 && decision.afterMs <= LONGEST_ASKED_MS);
+          assert.ok(tried.rateWaitMs <= LONGEST_ASKED_MS);
           assert.ok(failures < 4 && inDoubt < 2);
         }
       },

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
-import { proxyFor } from '../../base/http-proxy.ts';
 import { createClient, requireSendable } from '../../client/client.ts';
 import type { Exchange } from '../../client/exchange.ts';
 import { cleanText, makeRedactor } from '../../client/redact.ts';
@@ -10,6 +9,7 @@ import { distanceMeters } from '../../geo/coordinates.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../../host/connection.ts';
 import type { KeySource } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
+import { proxyFor } from '../../net/http-proxy.ts';
 import { type Key, readKeys } from '../../run/frame/api-keys.ts';
 import { ledgerCalls } from '../../run/ledger-calls.ts';
 import {

@@ -1,6 +1,7 @@
 import { closeSync, openSync, statSync, utimesSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import { readHead } from '../../base/pipes.ts';
+import { unpackedBody } from '../../net/unpack.ts';
 import {
   ADDRESS_MOVED,
   checkZip,
@@ -23,7 +24,7 @@ import {
   syncFile,
   writeWhole,
 } from './downloads-folder.ts';
-import { type RequestContext, unpackedBody, type WebAnswer, withAttempts } from './web-client.ts';
+import { type RequestContext, type WebAnswer, withAttempts } from './web-client.ts';
 
 export interface DownloadContext extends RequestContext {
   /** Receives the bytes of a file so far, and its size when known. */
@@ -134,7 +135,7 @@ export async function probeFile(
       if (answer.status !== 200 && answer.status !== 206)
         throw refusedAnswer(url, answer, context.clock.now());
       let head = Buffer.alloc(0);
-      for await (const block of unpackedBody(answer)) {
+      for await (const block of unpackedBody(answer.body, answer.headers['content-encoding'])) {
         head = Buffer.concat([head, block as Buffer]);
         if (head.length >= HEAD_BYTES) break;
       }
@@ -204,7 +205,7 @@ async function receive(
   const descriptor = openSync(part, from === 0 ? 'w' : 'r+');
   let bytes = from;
   try {
-    for await (const block of unpackedBody(answer)) {
+    for await (const block of unpackedBody(answer.body, answer.headers['content-encoding'])) {
       const chunk = block as Buffer;
       if (bytes + chunk.length > mostBytes) {
         dropPart(part);

@@ -1,11 +1,19 @@
 import type { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import pLimit from 'p-limit';
-import { Agent, EnvHttpProxyAgent, request } from 'undici';
 import { type Clock, steadyTime } from '../../base/clock.ts';
 import { PerilbookError, resultOrNull } from '../../base/errors.ts';
 import { memo } from '../../base/memo.ts';
-import { ReceivedBytes } from '../../base/received-bytes.ts';
+import {
+  connectionFailure,
+  errorCode,
+  explainProxy,
+  failureDetail,
+} from '../../net/connection-failure.ts';
+import { type Connections, getOnce, openConnections } from '../../net/connections.ts';
+import { type HttpProxy, proxyFor } from '../../net/http-proxy.ts';
+import { ReceivedBytes } from '../../net/received-bytes.ts';
+import { unpackedBody } from '../../net/unpack.ts';
+import { backoffBound, LONGEST_ASKED_MS } from '../../net/waits.ts';
 import {
   ADDRESS_MOVED,
   CHECK_NETWORK,
@@ -25,7 +33,7 @@ export interface WebAnswer {
 export interface WebClientOptions {
   /** `perilbook/1.2.3`, or `perilbook/1.2.3 (+contact)`. */
   readonly userAgent: string;
-  /** Holds HTTP_PROXY, HTTPS_PROXY and NO_PROXY, in upper or lower case. */
+  /** Holds HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, in upper or lower case. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Replaces every server: MIRROR/host/path. */
   readonly mirror?: string | undefined;
@@ -59,21 +67,19 @@ const MOST_REDIRECTS = 5;
 export function createWebClient(options: WebClientOptions): WebClient {
   const { userAgent, env, mirror, own = [], silenceMs = SILENCE_MS } = options;
   const timeouts = {
-    headersTimeout: silenceMs,
-    bodyTimeout: silenceMs,
-    connect: { timeout: Math.min(silenceMs, 20_000) },
+    connect: Math.min(silenceMs, 20_000),
+    headers: silenceMs,
+    body: silenceMs,
   };
-  // '' stops undici from reading process.env itself.
-  const proxy = (name: string) => env[name.toLowerCase()] ?? env[name] ?? '';
-  const proxies = {
-    httpProxy: proxy('HTTP_PROXY'),
-    httpsProxy: proxy('HTTPS_PROXY'),
-    noProxy: proxy('NO_PROXY'),
+  const ways = new Map<string, Connections>();
+  /** An agency's file is checked whatever sent it, so http:// needs no tunnel. */
+  const wayThrough = (proxy: HttpProxy | null): Connections => {
+    const way = ways.get(proxy?.url ?? '');
+    if (way !== undefined) return way;
+    const opened = openConnections({ proxy, isTunnelAlways: false, timeouts });
+    ways.set(proxy?.url ?? '', opened);
+    return opened;
   };
-  const isProxied = proxies.httpProxy !== '' || proxies.httpsProxy !== '';
-  const dispatcher = isProxied
-    ? new EnvHttpProxyAgent({ ...timeouts, ...proxies })
-    : new Agent(timeouts);
   const everywhere = pLimit(AT_ONCE);
 
   const addressOf = (url: string) => {
@@ -92,7 +98,7 @@ export function createWebClient(options: WebClientOptions): WebClient {
     let sent = { 'user-agent': userAgent, accept: '*/*', ...headers };
     // undici's redirect interceptor would follow to an unencrypted address, and would forward the key, whose header it does not know.
     for (let redirects = 0; ; redirects++) {
-      const answer = await request(at, { dispatcher, headers: sent, signal, method: 'GET' });
+      const answer = await getOnce(wayThrough(proxyFor(at, env)), at, sent, signal);
       const location = answer.headers.location;
       if (answer.statusCode < 300 || answer.statusCode >= 400 || typeof location !== 'string') {
         const all = Object.entries(answer.headers).map(([name, value]) => [name, String(value)]);
@@ -124,7 +130,7 @@ export function createWebClient(options: WebClientOptions): WebClient {
         everywhere(async () => {
           signal.throwIfAborted();
           const answer = await send(url, headers, signal).catch((error: unknown) => {
-            throw signal.aborted ? signal.reason : connectionError(asked, error);
+            throw signal.aborted ? signal.reason : connectionError(asked, error, env);
           });
           // Destroying an unread body emits an error that does not matter.
           answer.body.on('error', () => {});
@@ -134,7 +140,7 @@ export function createWebClient(options: WebClientOptions): WebClient {
             throw signal.aborted
               ? signal.reason
               : isOfConnection(error)
-                ? connectionError(asked, error)
+                ? connectionError(asked, error, env)
                 : error;
           } finally {
             answer.body.destroy();
@@ -143,7 +149,7 @@ export function createWebClient(options: WebClientOptions): WebClient {
       );
     },
     async close() {
-      await dispatcher.destroy();
+      await Promise.all([...ways.values()].map((way) => way.destroy()));
     },
   };
 }
@@ -168,46 +174,48 @@ function isOfConnection(error: unknown): boolean {
   return (
     error instanceof Error &&
     error.name !== 'PerilbookError' &&
-    /^(E[A-Z]+|UND_ERR_.*|Z_.*|HPE_.*)$/.test(codeOf(error)) &&
-    !DISK_CODES.has(codeOf(error))
+    /^(E[A-Z]+|UND_ERR_.*|Z_.*|HPE_.*)$/.test(errorCode(error)) &&
+    !DISK_CODES.has(errorCode(error))
   );
 }
 
 const DISK_CODES = new Set(
   'ENOSPC EDQUOT EACCES EPERM EROFS ENOENT EISDIR ENOTDIR EIO EFBIG'.split(' '),
 );
-const codeOf = (error: Error): string => String((error as NodeJS.ErrnoException).code ?? '');
 
-const NO_NAME = new Set(['ENOTFOUND', 'EAI_AGAIN']);
-const NO_WAY = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH']);
-
-function connectionError(url: string, error: unknown): unknown {
+function connectionError(url: string, error: unknown, env: WebClientOptions['env']): unknown {
   if (!(error instanceof Error) || error.name === 'PerilbookError') return error;
   const { host } = new URL(url);
-  const again = { again: true } as const;
-  if (NO_NAME.has(codeOf(error))) {
-    return downloadFailed(`The address of ${host} was not found`, CHECK_NETWORK, again, error);
+  const failed = (message: string, hint: string, again = true) =>
+    downloadFailed(message, hint, again ? { again } : null, error);
+  const detail = failureDetail(error);
+  const proxy = proxyFor(url, env);
+  if (proxy !== null && isOfProxy(error)) {
+    const status = /\d{3}/.exec(detail)?.[0] ?? '';
+    return failed(explainProxy(proxy, error, host), CHECK_NETWORK, !/^4/.test(status));
   }
-  if (NO_WAY.has(codeOf(error))) {
-    return downloadFailed(
-      `${host} cannot be reached: ${error.message || codeOf(error)}`,
-      CHECK_NETWORK,
-      again,
-      error,
-    );
+  const failure = connectionFailure(error);
+  switch (failure) {
+    case 'no_such_host':
+      // DNS says that there is no such name: a second attempt would hear the same.
+      return failed(`The address of ${proxy?.name ?? host} was not found`, CHECK_NETWORK, false);
+    case 'dns_silent':
+      return failed(`The address of ${proxy?.name ?? host} was not found`, CHECK_NETWORK);
+    case 'unreachable':
+      return failed(`${proxy?.name ?? host} cannot be reached: ${detail}`, CHECK_NETWORK);
+    case 'timeout':
+    case 'connect_timeout':
+    case 'headers_timeout':
+    case 'body_timeout':
+      return failed(`${host} did not answer in time`, TRY_LATER);
+    default:
+      return failed(`The connection to ${host} broke off: ${detail}`, TRY_LATER);
   }
-  if (/TIMEOUT/.test(codeOf(error)))
-    return downloadFailed(`${host} did not answer in time`, TRY_LATER, again, error);
-  const reason = error.message || codeOf(error);
-  return downloadFailed(`The connection to ${host} broke off: ${reason}`, TRY_LATER, again, error);
 }
 
-/** The body, unpacked if the server sent it as gzip. */
-export function unpackedBody({ headers, body }: WebAnswer): Readable {
-  if (!/gzip/i.test(headers['content-encoding'] ?? '')) return body;
-  const unpacked = createGunzip();
-  body.on('error', (error) => unpacked.destroy(error));
-  return body.pipe(unpacked);
+/** Whether a proxy refused the way, in undici's words. */
+function isOfProxy(error: Error): boolean {
+  return /^Proxy (response|Authentication)/.test(failureDetail(error));
 }
 
 /** What a request needs besides its address. */
@@ -224,10 +232,6 @@ export interface RequestContext {
 }
 
 const MOST_ATTEMPTS = 6;
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 60_000;
-/** Longer waits end the download. */
-const LONGEST_ASKED_MS = 10 * 60_000;
 
 /** Repeats `work` after transient failures, with growing waits or the wait that the server asks for. An attempt after which `progress`
  * is higher resets the count of attempts. undici's RetryAgent was rejected: it resumes only within one request, but here a partial file
@@ -252,8 +256,7 @@ export async function withAttempts<T>(
       if (!mayTryAgain(error) || attempts >= mostAttempts) throw error;
       const asked = error.context.waitMs ?? 0;
       if (asked > LONGEST_ASKED_MS) throw error;
-      const backoff =
-        Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempts - 1)) * (0.5 + random() / 2);
+      const backoff = backoffBound(attempts - 1) * (0.5 + random() / 2);
       const waitMs = Math.round(Math.max(asked, backoff));
       onWait(error.message, waitMs, steadyTime(clock) - startedAt);
       await clock.sleep(waitMs, signal);
@@ -282,7 +285,7 @@ async function askedText(url: string, context: RequestContext, mostBytes: number
     async (answer) => {
       if (answer.status !== 200) throw refusedAnswer(url, answer, context.clock.now());
       const bytes = new ReceivedBytes();
-      for await (const chunk of unpackedBody(answer)) {
+      for await (const chunk of unpackedBody(answer.body, answer.headers['content-encoding'])) {
         bytes.add(chunk as Buffer);
         if (bytes.length > mostBytes) {
           throw downloadFailed(

@@ -2,6 +2,7 @@ import { timeSpan } from '../../base/format-numbers.ts';
 import { DENIALS } from '../../client/status-kind.ts';
 import { isPaidFailure, type Transport, type Verdict } from '../../client/verdict.ts';
 import { SHORTEST_RETRY_AFTER_MS } from '../../contract/headers.ts';
+import { backoffBound, LONGEST_ASKED_MS } from '../../net/waits.ts';
 import type { StopReason } from '../frame/stop.ts';
 
 /** What follows a call, once its attempts are over.
@@ -34,19 +35,21 @@ const STEPS: Readonly<Record<Verdict['kind'], { readonly again: Again; readonly 
   redirected: { again: 'never', end: { stop: 'misdirected' } },
 };
 
-/** Failures without an answer after which another attempt would end alike. */
-const FINAL_FAILURES: Readonly<Record<Transport['code'], boolean>> = {
-  CONNECT: false,
-  CONNECT_TIMEOUT: false,
-  BROKEN: false,
-  HEADERS_TIMEOUT: false,
-  BODY_TIMEOUT: false,
-  TOTAL_TIMEOUT: false,
+/** Failures without an answer: `again`: another attempt may be answered. The others end alike each time. */
+const FAILURES: Readonly<Record<Transport['code'], 'again' | End>> = {
+  CONNECT: 'again',
+  CONNECT_TIMEOUT: 'again',
+  BROKEN: 'again',
+  HEADERS_TIMEOUT: 'again',
+  BODY_TIMEOUT: 'again',
+  TOTAL_TIMEOUT: 'again',
   // The next answer is as large, as damaged, or not HTTP again, and is charged again.
-  BODY_TOO_LARGE: true,
-  DAMAGED: true,
-  NOT_HTTP: true,
-  CLOSED: true,
+  BODY_TOO_LARGE: 'give_up',
+  DAMAGED: 'give_up',
+  NOT_HTTP: 'give_up',
+  CLOSED: 'give_up',
+  // DNS says that there is no such name: no call will find it.
+  NO_HOST: { stop: 'service_down' },
 };
 
 /** What is known before a call is sent.
@@ -73,15 +76,6 @@ export const MOST_ATTEMPTS: Readonly<
  * - `topic`: singles of one topic; more attempts at it cost time without result.
  * - `refused`: refusals before any answer. Locations are checked before they are bought, so the service's address is probably wrong. */
 export const IN_A_ROW = { failed: 8, charged: 2, topic: 5, refused: 25 } as const;
-
-/** Most waiting of one call, and of a run in which no call is answered: after ten minutes a user wants the terminal back. A run that
- * would wait longer pauses and can be resumed. */
-export const LONGEST_WAIT_MS = 10 * 60_000;
-
-const BACKOFF_BASE_MS = 1_000;
-
-/** The limit is per minute, so a longer wait gains nothing where the service states no time. */
-const RATE_BACKOFF_MOST_MS = 60_000;
 
 /** The attempts of one call so far; `decideNextStep` returns them with the next one added. */
 export interface Tried {
@@ -142,11 +136,16 @@ export interface TriedVerdict {
 /** Decides what follows a call, by its verdict (the cause, and whether it was charged) and the tries so far. Nothing else decides it. */
 export function decideNextStep(question: TriedVerdict): NextStep {
   const { verdict } = question;
-  const { again, end } = STEPS[verdict.kind];
+  const { again, end } = stepsOf(verdict);
   const next = attemptAgain(again, question);
   if (!isPaidFailure(verdict)) return next ?? endOf(end, verdict);
   // Another attempt, or another key, would be charged again.
   return next?.step === 'stop' ? next : endOf(end === 'replan' ? 'give_up' : end, verdict);
+}
+
+function stepsOf(verdict: Verdict): { readonly again: Again; readonly end: End } {
+  const failure = verdict.kind === 'transport' ? FAILURES[verdict.code] : 'again';
+  return failure === 'again' ? STEPS[verdict.kind] : { again: 'never', end: failure };
 }
 
 function attemptAgain(again: Again, question: TriedVerdict): NextStep | null {
@@ -195,13 +194,14 @@ function afterAskedWait({ verdict, tried, random, slowedDownMs = 0 }: TriedVerdi
   // No jitter where the service named the time; the throttle spreads the calls. The first time it is believed; if the service
   // then refuses again, the time was wrong, and the waits double: "Retry-After: 1" for ten minutes was thousands of requests.
   const named = verdict.rate.retryAfterMs ?? verdict.rate.resetMs;
-  const doubled = Math.min(RATE_BACKOFF_MOST_MS, BACKOFF_BASE_MS * 2 ** tried.slowedDown);
+  // The limit is per minute, so a longer wait gains nothing where the service states no time.
+  const doubled = backoffBound(tried.slowedDown);
   const waitMs = named ? Math.max(named, doubled) : Math.round(random() * doubled);
   const afterMs = Math.max(SHORTEST_RETRY_AFTER_MS, waitMs);
   const rateWaitMs = tried.rateWaitMs + afterMs;
-  // The calls of a run wait together: each may have waited little while all of them have waited long.
-  if (Math.max(rateWaitMs, slowedDownMs + afterMs) > LONGEST_WAIT_MS) {
-    const isAsked = (named ?? 0) > LONGEST_WAIT_MS;
+  // Most waiting of one call, and of a run in which no call is answered. The calls of a run wait together: each may have waited little while all of them have waited long.
+  if (Math.max(rateWaitMs, slowedDownMs + afterMs) > LONGEST_ASKED_MS) {
+    const isAsked = (named ?? 0) > LONGEST_ASKED_MS;
     return pauseFor(afterMs, verdict, isAsked ? 'service_pause' : 'service_down');
   }
   const next = { ...tried, slowedDown: tried.slowedDown + 1, rateWaitMs };
@@ -212,14 +212,13 @@ function afterAskedWait({ verdict, tried, random, slowedDownMs = 0 }: TriedVerdi
 function afterOneWait({ verdict, tried }: TriedVerdict): NextStep | null {
   const afterMs = verdict.rate.retryAfterMs;
   const rateWaitMs = tried.rateWaitMs + (afterMs ?? 0);
-  if (afterMs === null || tried.usedUp > 0 || rateWaitMs > LONGEST_WAIT_MS) return null;
+  if (afterMs === null || tried.usedUp > 0 || rateWaitMs > LONGEST_ASKED_MS) return null;
   const next = { ...tried, usedUp: 1, rateWaitMs };
   return { step: 'retry', afterMs, rate: true, tried: next };
 }
 
 function afterBackoff({ verdict, tried, standing, random }: TriedVerdict): NextStep | null {
   const most = MOST_ATTEMPTS[standing];
-  if (verdict.kind === 'transport' && FINAL_FAILURES[verdict.code]) return null;
   const doubt = verdict.charged === 'unknown' ? 1 : 0;
   const failed = {
     ...tried,
@@ -227,7 +226,7 @@ function afterBackoff({ verdict, tried, standing, random }: TriedVerdict): NextS
     inDoubt: tried.inDoubt + doubt,
   };
   const asked = verdict.rate.retryAfterMs ?? 0;
-  if (asked > LONGEST_WAIT_MS) return pauseFor(asked, verdict, 'service_down');
+  if (asked > LONGEST_ASKED_MS) return pauseFor(asked, verdict, 'service_down');
   const mostFailures = verdict.kind === 'upstream' ? most.upstream : most.unsent;
   if (failed.failures >= mostFailures || failed.inDoubt >= most.charged) return null;
   const afterMs = Math.max(asked, backoff(failed, random));
@@ -236,5 +235,5 @@ function afterBackoff({ verdict, tried, standing, random }: TriedVerdict): NextS
 
 /** Between nothing and the doubled bound: calls that failed together are not retried together. */
 function backoff({ failures }: Tried, random: () => number): number {
-  return Math.round(random() * BACKOFF_BASE_MS * 2 ** (failures - 1));
+  return Math.round(random() * backoffBound(failures - 1));
 }

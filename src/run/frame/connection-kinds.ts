@@ -1,4 +1,4 @@
-import type { HttpProxy } from '../../base/http-proxy.ts';
+import type { HttpProxy } from '../../net/http-proxy.ts';
 import type { SampleMark } from '../../contract/answer.ts';
 import { CREDITS } from '../../contract/credits.ts';
 import { UNLIMITED } from '../../job/account-settings.ts';

@@ -176,8 +176,8 @@ test('a proxy of the environment is used, and left aside for the hosts of NO_PRO
     asked.push(request.url!);
     response.end('om,yr\n');
   });
-  const ask = async (env: Record<string, string>) => {
-    const client = createWebClient({ userAgent: 'perilbook/0', env, mirror: mirror.url });
+  const ask = async (env: Record<string, string>, at = 'http://mirror.example:81') => {
+    const client = createWebClient({ userAgent: 'perilbook/0', env, mirror: at });
     const status = await client.get(
       'https://www.spc.noaa.gov/x.csv',
       {},
@@ -189,7 +189,14 @@ test('a proxy of the environment is used, and left aside for the hosts of NO_PRO
   };
   const env = { http_proxy: proxy };
   assert.equal(await ask(env), 200);
-  assert.deepEqual(asked, [`${mirror.url}/www.spc.noaa.gov/x.csv`]);
-  assert.equal(await ask({ ...env, NO_PROXY: '127.0.0.1' }), 200);
-  assert.equal(asked.length, 1);
+  assert.deepEqual(asked, ['http://mirror.example:81/www.spc.noaa.gov/x.csv']);
+  assert.equal(await ask({ all_proxy: proxy }), 200);
+  assert.equal(asked.length, 2);
+  assert.equal(await ask(env, mirror.url), 200, 'loopback');
+  await assert.rejects(ask({ ...env, NO_PROXY: 'mirror.example' }));
+  assert.equal(asked.length, 2);
+  await assert.rejects(ask({ http_proxy: 'http://p.example/proxy.pac' }), {
+    code: 'USAGE',
+    message: /a PAC file/,
+  });
 });
