@@ -1,8 +1,8 @@
-import type { HttpProxy } from '../../net/http-proxy.ts';
 import type { SampleMark } from '../../contract/answer.ts';
 import { CREDITS } from '../../contract/credits.ts';
 import { UNLIMITED } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
+import type { HttpProxy } from '../../net/http-proxy.ts';
 import type { Store } from '../../store/port.ts';
 import type { Key } from './api-keys.ts';
 import type { LocalData } from './local-data.ts';
