@@ -95,7 +95,7 @@ function writeState(file: string): { readonly zones: number; readonly corners: n
   }
   importDataset(
     database,
-    { kind: 'floodZones', info: info('floodZones'), records: records() },
+    { kind: 'zones', info: info('floodZones'), records: records() },
     systemClock,
   );
   return counted;

@@ -9,7 +9,7 @@ import {
   topicEntry,
 } from '../contract/envelopes.ts';
 import { statedText } from '../contract/stated-data.ts';
-import { RESULT_SCHEMAS, type TopicResult } from '../contract/topic-values.ts';
+import { resultSchemaOf, type TopicResult } from '../contract/topic-values.ts';
 import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
 import { distanceMeters, type Location } from '../geo/coordinates.ts';
 import { field, findRequestId, MAX_MESSAGE, readErrorBody, withReason } from './error-body.ts';
@@ -202,7 +202,7 @@ function readTopic(topic: TopicSlug, entry: unknown, toFields: ToFields): TopicR
     const message = cleanText(stated.success && stated.data ? stated.data : 'failed', MAX_MESSAGE);
     return { ok: false, reason: 'unavailable', message: `${topic}: ${message}` };
   }
-  const result = RESULT_SCHEMAS.get(topic)!.safeParse(entry);
+  const result = resultSchemaOf(topic).safeParse(entry);
   if (result.success)
     return { ok: true, result: toFields(topic, result.data), ...readStated(entry) };
   return {

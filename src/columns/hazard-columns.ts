@@ -1,11 +1,6 @@
-import type { AIR_QUALITY_DAYS, Rating, ZONE_FACTS } from '../contract/topic-values.ts';
-import type {
-  CountColumn,
-  NaturalSlug,
-  PollutantSlug,
-  ProximitySlug,
-  ZoneSlug,
-} from '../contract/topics.ts';
+import type { FLOOD_ZONES } from '../contract/layers/flood-zones.ts';
+import type { AIR_QUALITY_DAYS, Rating } from '../contract/topic-values.ts';
+import type { CountColumn, NaturalSlug, PollutantSlug, ProximitySlug } from '../contract/topics.ts';
 
 /* The columns of the topics as types, for programs. `topic-columns.ts` makes them, under these names only;
  * test/package/installed-package-long.test.ts compiles a program that names each with its type, so the two cannot differ. */
@@ -15,21 +10,21 @@ export type SnakeCase<Name extends string> = Name extends `${infer Letter}${infe
   ? `${Letter extends Lowercase<Letter> ? Letter : `_${Lowercase<Letter>}`}${SnakeCase<Rest>}`
   : '';
 
-/** The facts of a topic's zones that are of a type. */
-type ZoneFact<Slug extends ZoneSlug, Type> = {
-  [Name in keyof (typeof ZONE_FACTS)[Slug]]: (typeof ZONE_FACTS)[Slug][Name] extends Type
-    ? Name
-    : never;
-}[keyof (typeof ZONE_FACTS)[Slug]];
+type FloodColumns = (typeof FLOOD_ZONES)['columns'];
+
+/** The further columns of flood zones that are of a type. */
+type FloodColumn<Type> = {
+  [Name in keyof FloodColumns]: FloodColumns[Name]['type'] extends Type ? Name : never;
+}[keyof FloodColumns];
 
 type HazardText =
-  | SnakeCase<ZoneSlug>
-  | `${SnakeCase<ZoneSlug>}_${'subtype' | 'special_area' | 'panel' | 'effective' | SnakeCase<ZoneFact<ZoneSlug, 'text'>>}`
+  | 'flood_zone'
+  | `flood_zone_${'subtype' | 'special_area' | 'panel' | 'effective' | SnakeCase<FloodColumn<'text'>>}`
   | 'air_quality_metric'
   | `${SnakeCase<PollutantSlug>}_${'unit' | 'rating' | 'measured_at'}`
   | `radon_${'zone' | 'title' | 'caption'}`;
 type HazardNumber =
-  | `${SnakeCase<ZoneSlug>}_${'boundary_m' | SnakeCase<ZoneFact<ZoneSlug, 'number'>>}`
+  | `flood_zone_${'boundary_m' | SnakeCase<FloodColumn<'number'>>}`
   | `${SnakeCase<NaturalSlug>}_${'score' | 'frequency'}`
   | CountColumn
   | `${SnakeCase<ProximitySlug>}_${'count' | 'nearest_m'}`

@@ -1,6 +1,7 @@
 import { type CellRecord, type Field, isNoData, REJECTION_HOLDS_MS } from '../contract/answer.ts';
+import type { PolygonLayer } from '../contract/layers/layer-description.ts';
 import { oldestFirst, readStated } from '../contract/stated-data.ts';
-import { isZoneTopic, type TopicSlug } from '../contract/topics.ts';
+import { isZoneTopic, type TopicSlug, topicOf } from '../contract/topics.ts';
 
 /** What a row's `hazard_status` says, the most complete first. */
 export const ROW_STATUSES = [
@@ -66,7 +67,9 @@ export function statedNote(texts: readonly (readonly [TopicSlug, string])[]): st
     return `${remark}: ${listed(topics, LOOKED_UP.mostTopics)}`;
   });
   const vintages = new Set(stated.flatMap(({ data: [own] }) => own));
-  return [`service's data: ${oldestFirst([...vintages])}`, ...lines].join('; ');
+  // Answers from local data have remarks alone: their vintages are told for the whole run.
+  const data = vintages.size === 0 ? [] : [`service's data: ${oldestFirst([...vintages])}`];
+  return [...data, ...lines].join('; ');
 }
 
 /** The status of a cell, from its stored answers and failures.
@@ -129,13 +132,12 @@ export function cellStatus(
   return { status: answered > 0 ? 'partial' : 'failed', note: notes.join('; ') };
 }
 
-/** Nearer to the edge of a zone than this, the note says how near: FEMA draws its lines to some 12 m, and a cell is up to 8 m off its place. */
-const NOTED_METERS = 20;
-
-/** The note on a zone topic where the maps have no zone. */
+/** The note on a layer where it says nothing. */
 function unstudiedNote(topic: TopicSlug): string {
-  return `${topic}: no study in the data covers this place, so it is unknown, not safe`;
+  return `${topic}: ${layerOf(topic).outside_note ?? 'the layer says nothing of this place, so it is unknown'}`;
 }
+
+const layerOf = (topic: TopicSlug): PolygonLayer => topicOf(topic).layer as PolygonLayer;
 
 /** Whether the note of a row says this. */
 export function saysUnstudied(topic: TopicSlug, note: Field | undefined): boolean {
@@ -145,8 +147,10 @@ export function saysUnstudied(topic: TopicSlug, note: Field | undefined): boolea
 /** What the note says of the zone that a place got, by the last of its fields, the metres to the nearest other zone; '' for nothing.
  * @param fields the topic's own, in the order of its columns */
 export function zoneNote(topic: TopicSlug, fields: readonly Field[]): string {
-  const meters = isZoneTopic(topic) ? fields.at(-1) : null;
-  if (typeof meters !== 'number' || meters > NOTED_METERS) return '';
+  if (!isZoneTopic(topic)) return '';
+  const { distance_m, noted_m = 0 } = layerOf(topic);
+  const meters = distance_m === undefined ? null : fields.at(-1);
+  if (typeof meters !== 'number' || meters > noted_m) return '';
   return meters === 0
     ? `${topic}: zones overlap or meet here, the most hazardous is given`
     : `${topic}: another zone is ${meters} m away`;

@@ -133,7 +133,9 @@ export function completeFields(
     ),
   );
   const originIn = (stated: string, oldest: number) =>
-    stated === '' || isSample(oldest) ? origin : noteIn(stated);
+    stated === '' || isSample(oldest)
+      ? origin
+      : [origin, noteIn(stated)].filter(Boolean).join('; ');
   const of = (oldest: number, fields: readonly Field[], stated = ''): Field[] => {
     const without = spans.filter(
       ({ from, to }) => fields[from] === null && isNoData(fields.slice(from, to)),

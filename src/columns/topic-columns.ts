@@ -1,5 +1,6 @@
 import { memo } from '../base/memo.ts';
 import type { Answer, Field } from '../contract/answer.ts';
+import type { PolygonLayer } from '../contract/layers/layer-description.ts';
 import {
   AIR_QUALITY_DAYS,
   type AirQualityValue,
@@ -10,7 +11,6 @@ import {
   RATINGS_WITHOUT_SCORE,
   type RadonValue,
   type TopicResult,
-  ZONE_FACTS,
   type ZoneValue,
 } from '../contract/topic-values.ts';
 import {
@@ -19,9 +19,9 @@ import {
   ofPollutants,
   type PollutantSlug,
   type ProximitySlug,
+  type Topic,
   type TopicSlug,
   topicOf,
-  type ZoneSlug,
 } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { nearestMeters } from '../geo/nearest.ts';
@@ -39,7 +39,7 @@ export const snakeCase = <Name extends string>(name: Name) =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as SnakeCase<Name>;
 
 function column<Value>(
-  name: HazardColumn,
+  name: HazardColumn | LayerColumn,
   type: AddedColumn['type'],
   read: (value: Value, result: CountedResult) => Field,
 ): TopicColumn {
@@ -86,25 +86,40 @@ function pollutantColumns(slug: PollutantSlug): TopicColumn[] {
   ];
 }
 
-/** The last column of a zone; `zoneNote` reads it. */
-function zoneColumns(slug: ZoneSlug): TopicColumn[] {
-  const stem = snakeCase(slug);
-  const facts = Object.entries(ZONE_FACTS[slug]) as [
-    keyof (typeof ZONE_FACTS)[ZoneSlug],
-    'number' | 'text',
-  ][];
+/** The name of a layer's column: it begins with the name of the layer. */
+type LayerColumn = string & { readonly [isLayerColumn]: true };
+declare const isLayerColumn: unique symbol;
+
+function zoneColumns(layer: PolygonLayer): TopicColumn[] {
+  const stem = snakeCase(layer.layer);
+  const own = (
+    name: string,
+    type: AddedColumn['type'],
+    read: (value: ZoneValue) => Field,
+  ): TopicColumn =>
+    column<ZoneValue>((name === '' ? stem : `${stem}_${name}`) as LayerColumn, type, read);
+  const further = Object.entries(layer.columns ?? {}).map(([name, { type }]) =>
+    own(snakeCase(name), type, (value) => value.facts[name] ?? null),
+  );
   return [
-    column<ZoneValue>(stem, 'text', (value) => value.zone),
-    column<ZoneValue>(`${stem}_subtype`, 'text', (value) => value.subtype),
-    column<ZoneValue>(`${stem}_special_area`, 'text', ({ specialArea }) =>
-      specialArea === null ? null : String(specialArea),
-    ),
-    ...facts.map(([name, type]) =>
-      column<ZoneValue>(`${stem}_${snakeCase(name)}`, type, (value) => value.facts[name] ?? null),
-    ),
-    column<ZoneValue>(`${stem}_panel`, 'text', (value) => value.panel),
-    column<ZoneValue>(`${stem}_effective`, 'text', (value) => value.effective),
-    column<ZoneValue>(`${stem}_boundary_m`, 'count', (value) => value.boundaryMeters),
+    own('', 'text', (value) => value.zone),
+    ...(layer.class?.detail ? [own('subtype', 'text', (value) => value.subtype)] : []),
+    ...(layer.class?.special
+      ? [
+          own('special_area', 'text', ({ specialArea }) =>
+            specialArea === null ? null : String(specialArea),
+          ),
+        ]
+      : []),
+    ...further,
+    ...(layer.count ? [own('count', 'count', (value) => value.facts.count ?? null)] : []),
+    ...(layer.sheets
+      ? [
+          own('panel', 'text', (value) => value.panel),
+          own('effective', 'text', (value) => value.effective),
+        ]
+      : []),
+    ...(layer.distance_m ? [own('boundary_m', 'count', (value) => value.boundaryMeters)] : []),
   ];
 }
 
@@ -126,15 +141,15 @@ const MEASUREMENT_COLUMNS: Readonly<Record<MeasurementSlug, readonly TopicColumn
     column<RadonValue>('radon_title', 'text', (value) => value.title),
     column<RadonValue>('radon_caption', 'text', (value) => value.caption),
   ],
-  floodZone: zoneColumns('floodZone'),
 };
 
-export const columnsOf = memo((slug: TopicSlug): readonly TopicColumn[] => {
-  const { category } = topicOf(slug);
+export const columnsOf = (slug: TopicSlug): readonly TopicColumn[] => columnsOfTopic(topicOf(slug));
+
+const columnsOfTopic = memo(({ slug, category, layer }: Topic): readonly TopicColumn[] => {
   if (category === 'natural') return naturalColumns(slug as NaturalSlug);
-  return category === 'proximity'
-    ? proximityColumns(slug as ProximitySlug)
-    : MEASUREMENT_COLUMNS[slug as MeasurementSlug];
+  if (category === 'proximity') return proximityColumns(slug as ProximitySlug);
+  if (layer !== null) return zoneColumns(layer as PolygonLayer);
+  return MEASUREMENT_COLUMNS[slug as MeasurementSlug];
 });
 
 /** The fields of a result, in the order of the topic's columns. Without counts they end before the columns that count records. */

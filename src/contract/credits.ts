@@ -42,7 +42,7 @@ export function priceItemOf(call: Call): PriceItem {
 /** The call that buys an item. */
 export function callOfItem(item: PriceItem): Call {
   return item === 'standard' || item === 'enterprise'
-    ? { kind: item }
+    ? { kind: item as BundleKind }
     : { kind: 'single', topic: item };
 }
 

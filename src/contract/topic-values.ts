@@ -1,12 +1,12 @@
 import { z } from 'zod';
+import { memo } from '../base/memo.ts';
 import {
   type DetailsKind,
   type MeasurementSlug,
   ofPollutants,
-  TOPICS,
   type Topic,
   type TopicSlug,
-  type ZoneSlug,
+  topicOf,
 } from './topics.ts';
 
 /** NRI risk categories: `rating` is exactly one of these (docs/developer/service-api.md, 4.1). */
@@ -83,11 +83,6 @@ const radonValue = z.looseObject({
   description: z.string(),
 });
 
-/** What a zone states besides its code, in the order of the columns. */
-export const ZONE_FACTS = {
-  floodZone: { baseElevationFt: 'number', baseElevationDatum: 'text', depthFt: 'number' },
-} as const satisfies Readonly<Record<ZoneSlug, Readonly<Record<string, 'number' | 'text'>>>>;
-
 /** The zone of an agency's map that holds a place. Null is unknown, or not stated. */
 const zoneValue = z.looseObject({
   zone: z.string(),
@@ -99,6 +94,8 @@ const zoneValue = z.looseObject({
   effective: z.iso.date().nullable(),
   /** Metres to the nearest other zone, rounded up; 0 where zones overlap or meet; null where none is near. */
   boundaryMeters: z.int().nonnegative().nullable(),
+  /** Our extension: what is to be known of its figures. */
+  remarks: z.array(z.string()).optional(),
 });
 
 export type NaturalValue = z.infer<typeof naturalValue>;
@@ -134,30 +131,31 @@ const MEASUREMENT_VALUES = {
   airQuality: airQualityValue,
   ...ofPollutants(() => pollutantValue),
   radon: radonValue,
-  floodZone: zoneValue,
 } satisfies Record<MeasurementSlug, z.ZodType>;
 
 export type MeasurementValue = z.infer<(typeof MEASUREMENT_VALUES)[MeasurementSlug]>;
 
-function valueSchema({ category, slug }: Topic): z.ZodType {
+function valueSchema({ category, slug, layer }: Topic): z.ZodType {
   if (category === 'natural') return naturalValue;
+  if (category === 'measurement' && layer !== null) return zoneValue;
   return category === 'proximity' ? proximityValue : MEASUREMENT_VALUES[slug as MeasurementSlug];
 }
 
 /** The schema of a topic's `{value, details}`, for a result without `error`. */
-export const RESULT_SCHEMAS: ReadonlyMap<TopicSlug, z.ZodType<TopicResult>> = new Map(
-  TOPICS.map((topic) => [
-    topic.slug,
+export const resultSchemaOf = (slug: TopicSlug): z.ZodType<TopicResult> =>
+  schemaOfTopic(topicOf(slug));
+
+const schemaOfTopic = memo(
+  (topic: Topic) =>
     z.looseObject({
       value: valueSchema(topic),
       details: DETAILS[topic.details],
     }) as unknown as z.ZodType<TopicResult>,
-  ]),
 );
 
 /** A topic's result on the wire: `value` depends on the category, `details` on the topic. */
 export interface TopicResult {
-  value: NaturalValue | number | MeasurementValue;
+  value: NaturalValue | number | MeasurementValue | ZoneValue;
   details?: unknown;
 }
 

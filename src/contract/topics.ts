@@ -1,5 +1,8 @@
-/** The 37 topics of the service's contract in its order and those that only public data has, with everything that follows from each. The
- * only list of them. */
+import { FLOOD_ZONES } from './layers/flood-zones.ts';
+import { isPolygonLayer, type LayerDescription } from './layers/layer-description.ts';
+
+/* The 37 topics of the service's contract in its order, those that only public data has, and the layers that are described, with everything
+ * that follows from each. The only list of them. */
 
 export type Category = 'natural' | 'proximity' | 'measurement';
 
@@ -22,6 +25,8 @@ export interface Topic {
   readonly area: AreaLevel | null;
   /** The full names of columns that count the records of `details`; the other columns follow from the category. */
   readonly countColumns: readonly CountColumn[];
+  /** The description of a layer; null for the topics of the contract. */
+  readonly layer: LayerDescription | null;
 }
 
 const MINUTE = 60;
@@ -101,25 +106,16 @@ const MEASUREMENTS = [
   ['radon', 'Radon', 'none', 'unstated'],
 ] as const satisfies readonly TopicRow[];
 
-/** Measurements that only public data has: no paid bundle returns them. */
-const PUBLIC_MEASUREMENTS = [
-  ['floodZone', 'Flood Zone', 'none', 'rolling'],
-] as const satisfies readonly TopicRow[];
-
 export type NaturalSlug = (typeof NATURAL)[number][0];
 export type ProximitySlug = (typeof PROXIMITY)[number][0];
-/** The measurements of the paid contract. */
-export type PaidMeasurementSlug = (typeof MEASUREMENTS)[number][0];
-export type MeasurementSlug = PaidMeasurementSlug | (typeof PUBLIC_MEASUREMENTS)[number][0];
+export type MeasurementSlug = (typeof MEASUREMENTS)[number][0];
 /** The topics whose values are concentrations at a monitor. */
 export const POLLUTANTS = ['ozone', 'pm25', 'pm10'] as const satisfies readonly MeasurementSlug[];
 export type PollutantSlug = (typeof POLLUTANTS)[number];
-/** The topics whose values are the zone of an agency's map that holds a place. */
-const ZONE_TOPICS = ['floodZone'] as const satisfies readonly MeasurementSlug[];
-export type ZoneSlug = (typeof ZONE_TOPICS)[number];
-export function isZoneTopic(slug: TopicSlug): slug is ZoneSlug {
-  return (ZONE_TOPICS as readonly TopicSlug[]).includes(slug);
-}
+
+/** A layer: no paid bundle returns it. */
+export type LayerSlug = 'floodZone' | (string & { readonly isLayer: true });
+
 /** A table of what all pollutants have alike. */
 export function ofPollutants<Value>(
   make: (slug: PollutantSlug) => Value,
@@ -135,7 +131,7 @@ type CountsOf<Row> = Row extends readonly [string, string, DetailsKind, Cadence,
   ? Columns[number]
   : never;
 
-export type TopicSlug = NaturalSlug | ProximitySlug | MeasurementSlug;
+export type TopicSlug = NaturalSlug | ProximitySlug | MeasurementSlug | LayerSlug;
 
 function topics(
   category: Category,
@@ -150,6 +146,7 @@ function topics(
     cadence,
     area: areaOf(cadence),
     countColumns: countColumns as CountColumn[],
+    layer: null,
   }));
 }
 
@@ -162,19 +159,55 @@ export const PAID_TOPICS: readonly Topic[] = [
   ),
 ];
 
-/** All topics: the order of columns and lists everywhere. */
-export const TOPICS: readonly Topic[] = [
-  ...PAID_TOPICS,
-  ...topics('measurement', PUBLIC_MEASUREMENTS, () => null),
-];
+/** The layers that Perilbook brings. */
+const BUILT_IN: readonly LayerDescription[] = [FLOOD_ZONES];
 
-export const TOPIC_SLUGS: readonly TopicSlug[] = TOPICS.map((topic) => topic.slug);
+/** All topics: the order of columns and lists everywhere. */
+export const TOPICS: readonly Topic[] = [];
+export const TOPIC_SLUGS: readonly TopicSlug[] = [];
+const BY_SLUG = new Map<string, Topic>();
+const INDEX = new Map<TopicSlug, number>();
+
+listTopics();
+
+function listTopics(): void {
+  const all = [...PAID_TOPICS, ...BUILT_IN.map(topicOfLayer)];
+  (TOPICS as Topic[]).push(...all);
+  (TOPIC_SLUGS as TopicSlug[]).push(...all.map(({ slug }) => slug));
+  for (const [index, topic] of all.entries()) {
+    BY_SLUG.set(topic.slug, topic);
+    INDEX.set(topic.slug, index);
+  }
+}
+
+function topicOfLayer(layer: LayerDescription): Topic {
+  return {
+    slug: layer.layer as LayerSlug,
+    title: layer.title,
+    category: 'measurement',
+    details: 'none',
+    cadence: 'rolling',
+    area: null,
+    countColumns: [],
+    layer,
+  };
+}
+
+/** The described layers. */
+export function allLayers(): readonly LayerDescription[] {
+  return TOPICS.flatMap(({ layer }) => layer ?? []);
+}
+
+/** Whether a topic's value is the zone of a map that holds a place. */
+export function isZoneTopic(slug: TopicSlug): slug is LayerSlug {
+  const layer = BY_SLUG.get(slug)?.layer ?? null;
+  return layer !== null && isPolygonLayer(layer);
+}
+
 export const PAID_SLUGS: readonly TopicSlug[] = PAID_TOPICS.map((topic) => topic.slug);
 
 export const NATURAL_SLUGS: readonly NaturalSlug[] = NATURAL.map(([slug]) => slug);
 export const PROXIMITY_SLUGS: readonly ProximitySlug[] = PROXIMITY.map(([slug]) => slug);
-
-const BY_SLUG = new Map<string, Topic>(TOPICS.map((topic) => [topic.slug, topic]));
 
 export function isTopicSlug(text: string): text is TopicSlug {
   return BY_SLUG.has(text);
@@ -182,4 +215,9 @@ export function isTopicSlug(text: string): text is TopicSlug {
 
 export function topicOf(slug: TopicSlug): Topic {
   return BY_SLUG.get(slug)!;
+}
+
+/** The place of a topic in the order. */
+export function indexOfTopic(slug: TopicSlug): number {
+  return INDEX.get(slug)!;
 }

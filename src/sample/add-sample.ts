@@ -8,7 +8,7 @@ import {
   SAMPLE_VINTAGE,
 } from '../data/tables/describe-data.ts';
 import { importDataset } from '../data/tables/import-dataset.ts';
-import type { AreaRecord, Dataset, DatasetName, TableName } from '../data/tables/records.ts';
+import type { AreaRecord, CountyDataset, Dataset, DatasetName } from '../data/tables/records.ts';
 import { type Land, readLand } from './land.ts';
 import { hurricaneTracks, points } from './points.ts';
 import { makeRandom, type Random } from './random.ts';
@@ -93,6 +93,8 @@ function importGenerated(
   }
 }
 
+type SampleTable = 'areas' | 'nri' | 'readings' | CountyDataset;
+
 const WILDFIRES = ['wildfire.current', 'wildfire.historical', 'wildfire.perimeters'] as const;
 const EVENTS = ['earthquake', 'hail', 'hurricane', 'tornado', ...WILDFIRES] as const;
 
@@ -113,16 +115,19 @@ export function* sampleDatasets(now: number, seed = 1): Generator<Dataset> {
     records: { [Symbol.iterator]: () => records(makeRandom(seed, name))[Symbol.iterator]() },
   });
 
-  const tables: Readonly<Record<TableName, (random: Random) => Iterable<object>>> = {
+  const tables: Readonly<Record<SampleTable, (random: Random) => Iterable<object>>> = {
     areas: () => areas(land),
     nri: (random) => naturalRatings(counties, random),
     airQuality: (random) => airQualityYears(counties, now, random),
     radon: (random) => radonZones(counties, random),
     readings: (random) => monitorReadings(counties, now, random),
-    floodZones: (random) => floodZones(land, now, random),
   };
-  for (const kind of Object.keys(tables) as TableName[])
+  for (const kind of Object.keys(tables) as SampleTable[])
     yield { kind, ...generated(kind, tables[kind]) } as Dataset;
+  yield {
+    kind: 'zones',
+    ...generated('floodZones', (random) => floodZones(land, now, random)),
+  };
   for (const topic of PROXIMITY_SLUGS) {
     yield {
       kind: 'sites',

@@ -209,7 +209,7 @@ const TOPICS = ['hail', 'drought', 'park'] as const satisfies readonly TopicSlug
 function knownRecord(known: Readonly<Partial<Record<TopicSlug, Known>>>): CellRecord {
   const answers = new Map<TopicSlug, Answer>();
   const failures = new Map<TopicSlug, TopicFailure>();
-  for (const [name, what] of Object.entries(known)) {
+  for (const [name, what] of Object.entries(known) as [string, Known][]) {
     const topic = name as TopicSlug;
     if (/fresh/.test(what)) answers.set(topic, { topic, asOf: FRESH_SINCE, fields: [] });
     if (/stale/.test(what)) answers.set(topic, { topic, asOf: FRESH_SINCE - 1, fields: [] });

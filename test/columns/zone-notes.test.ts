@@ -4,6 +4,7 @@ import { completeFields, enrichedFields } from '../../src/columns/row.ts';
 import { cellStatus } from '../../src/columns/row-status.ts';
 import { columnsOf, flatten } from '../../src/columns/topic-columns.ts';
 import type { CellRecord, Field } from '../../src/contract/answer.ts';
+import { statedText } from '../../src/contract/stated-data.ts';
 import type { TopicResult } from '../../src/contract/topic-values.ts';
 
 const WIDTH = columnsOf('floodZone').length;
@@ -86,4 +87,23 @@ test('the note says how near another zone is, and that no study is not safety, h
     assert.equal(named.of(1, [null, null, null, ...fields])[1], words);
   }
   assert.ok(!completeFields(['hail'], false, () => false, 0).isOwn(1));
+});
+
+test('the note says that a unit is not stated, however the row is written', () => {
+  const stated = statedText({
+    vintages: [],
+    remarks: ['floodZone: the unit is not stated, feet are assumed'],
+  });
+  const words =
+    'local data: floodZones to 2019-11-15; floodZone: the unit is not stated, feet are assumed';
+  const fields = ['AE', null, 'true', 12, 'NAVD88', null, null, null, null];
+  const answers = new Map([
+    ['floodZone', { topic: 'floodZone', asOf: 1, fields, stated }],
+  ] as const);
+  const record: CellRecord = { answers, failures: new Map() };
+  const status = { status: 'ok', note: 'local data: floodZones to 2019-11-15' } as const;
+  const written = enrichedFields(record, ['floodZone'], status, () => false, true, 1);
+  assert.deepEqual(new Set(String(written[1]).split('; ')), new Set(words.split('; ')));
+  const complete = completeFields(['floodZone'], true, () => false, 1, status.note);
+  assert.equal(complete.of(1, fields, stated)[1], words);
 });

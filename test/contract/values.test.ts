@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { type Call, CREDITS, formatPath, scopeOf } from '../../src/contract/credits.ts';
 import { bundleEnvelope, errorEnvelope, singleEnvelope } from '../../src/contract/envelopes.ts';
 import { customSubscription, SUBSCRIPTIONS } from '../../src/contract/subscriptions.ts';
-import { AIR_QUALITY_DAYS, RATINGS, RESULT_SCHEMAS } from '../../src/contract/topic-values.ts';
+import { AIR_QUALITY_DAYS, RATINGS, resultSchemaOf } from '../../src/contract/topic-values.ts';
 import { PAID_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { resultOf } from '../client/answers.ts';
 import { fc } from '../properties.ts';
 
 const accepts = (slug: TopicSlug, result: unknown): boolean =>
-  RESULT_SCHEMAS.get(slug)!.safeParse(result).success;
+  resultSchemaOf(slug).safeParse(result).success;
 
 // biome-ignore lint/suspicious/noExplicitAny: values are bent freely
 const valueFor = (slug: TopicSlug): any => resultOf(slug).value;

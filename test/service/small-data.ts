@@ -174,7 +174,7 @@ export function deliveries(measuredAt = NOON - 3_600_000): Dataset[] {
       records: counties.map((countyGeoid) => ({ countyGeoid, year: 2025, ...days })),
     },
     {
-      kind: 'floodZones',
+      kind: 'zones',
       info: info('floodZones'),
       records: [
         floodZone('AE', square(-100, 40, 1)),

@@ -242,6 +242,8 @@ async function partsInZip(file: string, member?: string): Promise<ShapefileParts
 const LONGEST_TEXT = 64 * 1024;
 
 export interface FeatureUse<T> {
+  /** Called before the first file is read. */
+  readonly begin?: () => Promise<void>;
   readonly featuresOf: (file: string) => AsyncIterable<readonly FileFeature[]>;
   /** The record of a feature, none when it becomes part of a record of `atEnd`, or why it is rejected. */
   readonly recordsOf: (feature: FileFeature) => readonly T[] | string;
@@ -255,9 +257,10 @@ export interface FeatureUse<T> {
 export async function* inFeatureFiles<T>(
   files: readonly string[],
   report: LoadReporter,
-  { featuresOf, recordsOf, atEnd = () => [], buffer }: FeatureUse<T>,
+  { begin, featuresOf, recordsOf, atEnd = () => [], buffer }: FeatureUse<T>,
 ): Batches<T> {
   using _ = buffer;
+  await begin?.();
   for await (const features of inTurn(files, report, featuresOf)) {
     yield features.flatMap((feature) =>
       report.take(recordsOf(feature), feature.line, feature.properties),

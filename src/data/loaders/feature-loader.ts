@@ -4,6 +4,7 @@ import type { TextForm } from '../../formats/csv/parsed-records.ts';
 import { boxOfGeometry, isEmptyGeometry } from '../../geo/bounding-boxes.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import type { Layer } from '../tables/layers.ts';
+import { isNoValue } from '../tables/no-values.ts';
 import type { SiteRecord } from '../tables/records.ts';
 import { zipHolds } from './agency-file.ts';
 import { type FileFeature, featuresIn, inFeatureFiles } from './feature-files.ts';
@@ -73,9 +74,9 @@ export function featureLoader(name: Layer, form: FeatureFormat): Loader {
 
 function keyIn(properties: FileFeature['properties'], column: string): SiteRecord['key'] {
   const value = properties[column];
-  return typeof value === 'number' || (typeof value === 'string' && value.trim() !== '')
-    ? value
-    : undefined;
+  if (typeof value === 'number') return value;
+  // Texts of digits are ids, also 9999.
+  return typeof value === 'string' && (/\d/.test(value) || !isNoValue(value)) ? value : undefined;
 }
 
 /** Why a geometry cannot be searched; null when it can. @param isSite the agency lists places of the US alone */

@@ -1,45 +1,66 @@
 import type { MultiPolygon, Polygon } from 'geojson';
+import { counted } from '../../base/format-numbers.ts';
 import { memo } from '../../base/memo.ts';
+import { FLOOD_ZONES } from '../../contract/layers/flood-zones.ts';
+import type { PolygonLayer } from '../../contract/layers/layer-description.ts';
 import { boxOfGeometry, isEmptyGeometry, polygonOfBox } from '../../geo/bounding-boxes.ts';
 import { dayIn } from '../tables/days.ts';
 import type { ZoneRecord } from '../tables/records.ts';
 import { spellingsOf, stateOf } from '../tables/states.ts';
-import { storedFacts, subtypeOf, type ZoneLayer } from '../zones/zone-layer.ts';
-import { FLOOD_ZONES, type ZoneDataset } from '../zones/zone-layers.ts';
+import {
+  kindOf,
+  type NumberRemark,
+  type StoredFacts,
+  storedFacts,
+  subtypeOf,
+  valueIn,
+} from '../zones/zone-layer.ts';
+import { zoneDatasetOf } from '../zones/zone-layers.ts';
 import { propertyFinder } from './agency-table.ts';
 import { type FileFeature, featuresIn, inFeatureFiles } from './feature-files.ts';
-import { type Loader, type LoaderOptions, publicDomain } from './loader.ts';
+import { type Loader, type LoaderOptions, LoadReporter } from './loader.ts';
 import { vintageByColumns } from './vintages.ts';
 
 /** FEMA's zones and panels, by hand from pages of the map service, or from the zip of a county, which has both. */
-export const floodZones: Loader = zoneLoader('floodZones', FLOOD_ZONES, {
-  describe:
-    "FEMA's NFHL zones (S_FLD_HAZ_AR) and panels (S_FIRM_PAN): GeoJSON, shapefile, or a county's zip with both",
-  source: 'FEMA National Flood Hazard Layer',
-  licence: publicDomain('Federal Emergency Management Agency (FEMA), National Flood Hazard Layer'),
-});
+export const floodZones: Loader = polygonLoader(
+  FLOOD_ZONES,
+  "FEMA's NFHL zones (S_FLD_HAZ_AR) and panels (S_FIRM_PAN): GeoJSON, shapefile, or a county's zip with both",
+);
 
-/** The loader of a layer of zones. A file has zones or panels. */
-function zoneLoader(
-  name: ZoneDataset,
-  layer: ZoneLayer,
-  described: Pick<Loader, 'describe' | 'source' | 'licence'>,
-): Loader {
-  const { zones, panels } = layer;
+/** The loader of a layer of polygons. A file has zones, or the sheets of the map. */
+function polygonLoader(layer: PolygonLayer, describe: string): Loader {
+  const { sheets, study } = layer;
+  const classColumns = [layer.class?.from ?? [], sheets?.code ?? []].flat();
   return {
-    ...described,
-    loads: { name, level: '' },
-    signature: { columns: [[zones.study], [zones.code, panels.code]], shapes: ['outlines'] },
+    describe,
+    source: layer.publisher ?? layer.title,
+    licence: layer.licence ?? '',
+    loads: { name: zoneDatasetOf(layer), level: '' },
+    signature: {
+      columns: [...(study ? [study] : []), ...(classColumns.length > 0 ? [classColumns] : [])],
+      shapes: ['outlines'],
+    },
     read(files, options, report) {
-      const vintage = vintageByColumns({ names: [panels.effective], as: 'day' });
-      const propertyOf = propertyReader();
+      const vintage = vintageByColumns(
+        typeof layer.vintage === 'object'
+          ? { names: layer.vintage.from, as: layer.vintage.as }
+          : undefined,
+      );
+      const textOf = textReader();
       const shapes = { drawn: 0, lost: 0 };
+      const remarks = new NumberRemarks(layer);
+      let pending: ReadonlySet<string> = new Set();
       return {
-        // The zones themselves are not dated.
-        vintage: vintage.text,
+        vintage: () => vintage.text() || (typeof layer.vintage === 'string' ? layer.vintage : ''),
         shapes,
         records: inFeatureFiles<ZoneRecord>(files, report, {
-          atEnd: () => tileRecords(options.tiles),
+          begin: async () => {
+            pending = await pendingStudies(layer, files, options);
+          },
+          atEnd() {
+            for (const note of remarks.notes()) report.note(note);
+            return tileRecords(options.tiles);
+          },
           featuresOf: (file) => featuresIn(file, options, report),
           recordsOf({ geometry, properties }) {
             if (isEmptyGeometry(geometry)) {
@@ -54,26 +75,119 @@ function zoneLoader(
             ) {
               return 'it is not a polygon in degrees';
             }
-            const text = (field: string) => String(propertyOf(properties, field) ?? '').trim();
-            const geoid = text(zones.study);
-            if (stateOf(geoid) === '')
-              return `its ${zones.study} does not begin with the code of a state`;
+            const text = (columns: readonly string[] = []) => textOf(properties, columns);
+            const geoid = text(study);
+            if (study !== undefined && stateOf(geoid) === '')
+              return `its ${study[0]} does not begin with the code of a state`;
             const own = { geoid, geometry: geometry as Polygon | MultiPolygon };
-            const code = text(zones.code);
+            const code = layer.class?.constant ?? text(layer.class?.from);
             if (code !== '') {
-              const detail = subtypeOf(layer, text(zones.subtype));
-              return [{ ...own, kind: 'zone', code, detail, facts: storedFacts(layer, text) }];
+              if (pending.has(geoid)) return `the map of its study is ${NOT_IN_FORCE}`;
+              const detail = valueIn(layer, subtypeOf(layer, text(layer.class?.detail)));
+              if (
+                layer.unknown_class === 'refuse' &&
+                kindOf(layer, { code, subtype: detail }).kind === null
+              )
+                return `its class ${JSON.stringify(code)} is not in the description`;
+              if (sheets === undefined) vintage.see(properties);
+              const facts = storedFacts(layer, text, remarks.add);
+              return [{ ...own, kind: 'zone', code, detail, facts: withNewest(facts) }];
             }
-            const panel = text(panels.code);
-            if (panel === '') return `it has neither ${zones.code} nor ${panels.code}`;
+            const sheet = valueIn(layer, text(sheets?.code));
+            if (sheets === undefined || sheet === '')
+              return `it has ${sheets === undefined ? 'no' : 'neither'} ${classColumns.join(' nor ')}`;
+            if (isPending(sheets, text)) return `it is a sheet of the map that is ${NOT_IN_FORCE}`;
             vintage.see(properties);
-            const detail = dayIn(propertyOf(properties, panels.effective));
-            return [{ ...own, kind: 'panel', code: panel, detail, facts: null }];
+            return [
+              {
+                ...own,
+                kind: 'panel',
+                code: sheet,
+                detail: dayIn(text(sheets.effective)),
+                facts: null,
+              },
+            ];
+
+            function withNewest(facts: StoredFacts): StoredFacts {
+              if (typeof layer.overlaps !== 'object') return facts;
+              const published = text(layer.overlaps.newest);
+              return { ...facts, newest: dayIn(published) || published };
+            }
           },
         }),
       };
     },
   };
+}
+
+const NOT_IN_FORCE = 'not in force yet (preliminary)';
+
+type TextOf = (columns?: readonly string[]) => string;
+
+/** A sheet with the day of its preliminary issue, and without one since which it is in force: agencies write 9999 there. */
+function isPending({ effective, preliminary }: Sheets, text: TextOf): boolean {
+  return (
+    preliminary !== undefined && dayIn(text(preliminary)) !== '' && dayIn(text(effective)) === ''
+  );
+}
+
+type Sheets = NonNullable<PolygonLayer['sheets']>;
+
+/** The studies all of whose sheets are not in force: their zones are not, either. The zones come first, so the sheets are read before. */
+async function pendingStudies(
+  { sheets, study }: PolygonLayer,
+  files: readonly string[],
+  options: LoaderOptions,
+): Promise<ReadonlySet<string>> {
+  const pending = new Set<string>();
+  if (sheets?.preliminary === undefined || study === undefined) return pending;
+  const textOf = textReader();
+  const effective = new Set<string>();
+  for (const file of files) {
+    for await (const features of featuresIn(file, options, new LoadReporter())) {
+      const ofSheets = features.filter(({ properties }) => textOf(properties, sheets.code) !== '');
+      for (const { properties } of ofSheets) {
+        const text: TextOf = (columns = []) => textOf(properties, columns);
+        (isPending(sheets, text) ? pending : effective).add(text(study));
+      }
+      // A file has zones or sheets.
+      if (ofSheets.length === 0) break;
+    }
+  }
+  return new Set([...pending].filter((id) => !effective.has(id)));
+}
+
+/** Counts what is to be told of numbers. */
+class NumberRemarks {
+  readonly #layer: PolygonLayer;
+  readonly #counts = new Map<string, number>();
+
+  constructor(layer: PolygonLayer) {
+    this.#layer = layer;
+  }
+
+  add = ({ column, about }: NumberRemark): void => {
+    const key = `${column} ${about}`;
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+  };
+
+  notes(): string[] {
+    const notes: string[] = [];
+    for (const [name, { from, unit, least, most }] of Object.entries(this.#layer.columns ?? {})) {
+      const of = (about: NumberRemark['about']) => this.#counts.get(`${name} ${about}`) ?? 0;
+      const [beyond, unknown, assumed] = [of('range'), of('unknown unit'), of('assumed unit')];
+      const range = [least ?? 'any', most ?? 'any'].join(' to ');
+      if (beyond > 0)
+        notes.push(`${counted(beyond, 'value')} of ${from[0]} left out: beyond ${range}.`);
+      if (unknown > 0)
+        notes.push(`${counted(unknown, 'value')} of ${from[0]} left out: in an unknown unit.`);
+      if (assumed > 0)
+        notes.push(
+          `${counted(assumed, 'value')} of ${from[0]} without a unit: taken as ${unit?.assumed}.`,
+        );
+    }
+    return notes;
+  }
 }
 
 function tileRecords(tiles: LoaderOptions['tiles']): ZoneRecord[] {
@@ -84,11 +198,15 @@ function tileRecords(tiles: LoaderOptions['tiles']): ZoneRecord[] {
   }));
 }
 
-/** Makes the function that reads a property, in any case of its name. */
-function propertyReader(): (properties: FileFeature['properties'], field: string) => unknown {
-  const finderOf = memo((field: string) => propertyFinder([field]));
-  return (properties, field) => {
-    const name = finderOf(field)(properties);
-    return name === null ? null : properties[name];
+/** Makes the function that reads a property as text, '' for none: under the first of its names that the file has, in any case. */
+function textReader(): (
+  properties: FileFeature['properties'],
+  columns: readonly string[],
+) => string {
+  const finderOf = memo((columns: readonly string[]) => propertyFinder(columns));
+  return (properties, columns) => {
+    const name = finderOf(columns)(properties);
+    const value = name === null ? null : properties[name];
+    return value instanceof Date ? value.toISOString() : String(value ?? '').trim();
   };
 }

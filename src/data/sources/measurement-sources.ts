@@ -1,6 +1,6 @@
+import { FLOOD_ZONES } from '../../contract/layers/flood-zones.ts';
 import { POLLUTANTS } from '../../contract/topics.ts';
-import { BOUNDARY_METERS, fieldsOf } from '../zones/zone-layer.ts';
-import { FLOOD_ZONES } from '../zones/zone-layers.ts';
+import { fieldsOf } from '../zones/zone-layer.ts';
 import {
   ALL_TERRITORIES,
   type FileDownload,
@@ -102,9 +102,9 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
     when: 'states',
     download: layerAt(`${NFHL}/28`, {
       fields: only(FLOOD_FIELDS.zones),
-      more: [{ layer: `${NFHL}/3`, fields: only(FLOOD_FIELDS.panels), ...FLOOD_LINES }],
+      more: [{ layer: `${NFHL}/3`, fields: only(FLOOD_FIELDS.sheets), ...FLOOD_LINES }],
       stateWhere: "DFIRM_ID LIKE '{fips}%'",
-      aroundPlaces: BOUNDARY_METERS,
+      aroundPlaces: FLOOD_ZONES.distance_m,
       ...FLOOD_LINES,
     }),
     columns: [['DFIRM_ID'], ['FLD_ZONE'], ['ZONE_SUBTY'], ['SFHA_TF']],

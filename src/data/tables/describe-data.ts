@@ -1,3 +1,4 @@
+import type { PolygonLayer } from '../../contract/layers/layer-description.ts';
 import {
   type MeasurementSlug,
   type ProximitySlug,
@@ -5,6 +6,7 @@ import {
   type TopicSlug,
   topicOf,
 } from '../../contract/topics.ts';
+import { zoneDatasetOf } from '../zones/zone-layers.ts';
 import { type CountyRatings, readCountyRatings } from './county-ratings.ts';
 import { type DataDatabase, type DataVersion, oncePerVersion } from './data-database.ts';
 import type { Layer } from './layers.ts';
@@ -162,9 +164,10 @@ export function createSampleWatch(database: DataDatabase, versionOf: DataVersion
 
 /** The datasets that a topic needs: always `areas`, which define what is in the US. A rating without its events is an answer. */
 export function needsOf(topic: TopicSlug): readonly DatasetName[] {
-  const { category } = topicOf(topic);
+  const { category, layer } = topicOf(topic);
   if (category === 'natural') return ['areas', 'nri'];
   if (category === 'proximity') return ['areas', `sites:${topic as ProximitySlug}`];
+  if (layer !== null) return ['areas', zoneDatasetOf(layer as PolygonLayer)];
   return ['areas', MEASUREMENT_DATASETS[topic as MeasurementSlug]];
 }
 

@@ -1,5 +1,6 @@
 import { memo } from '../../base/memo.ts';
 import { DISTANCE_PROPERTY } from './layer-search.ts';
+import { isNoValue } from './no-values.ts';
 
 type Properties = Readonly<Record<string, unknown>>;
 
@@ -13,7 +14,7 @@ const ZIP_NAME = /zip|postal|postcode/;
 
 /** Makes the types for one load: `see` all of its features, then `typed` gives each property one type. Formats differ: CSV has only text, and a shapefile turns a ZIP into a number without its zeros. So a
  * property is a number if every value in the dataset is a number or written as one, else text. Codes are always text, and ZIP codes get
- * their zeros back. Blank texts are left out, like the blank cells of a CSV. */
+ * their zeros back. What means nothing is left out, like the blank cells of a CSV: `<Null>`, NaN, -9999. */
 export function createPropertyTypes() {
   const texts = new Set<string>();
   const codeOf = memo((name: string) => {
@@ -33,7 +34,7 @@ export function createPropertyTypes() {
     see(properties: Properties): void {
       for (const name in properties) {
         const value = properties[name];
-        if (typeof value !== 'string' || texts.has(name) || isBlank(value)) continue;
+        if (typeof value !== 'string' || texts.has(name) || isNothing(name, value)) continue;
         if (!NUMBER.test(value) || value.replace(/\D/g, '').length > MOST_DIGITS) texts.add(name);
       }
     },
@@ -41,7 +42,7 @@ export function createPropertyTypes() {
       const typed: Record<string, unknown> = {};
       for (const [name, value] of Object.entries(properties)) {
         // Each answer writes its own distance under this name.
-        if (name === DISTANCE_PROPERTY || (typeof value === 'string' && isBlank(value))) continue;
+        if (name === DISTANCE_PROPERTY || isNothing(name, value)) continue;
         typed[name] = typedValue(name, value);
       }
       return typed;
@@ -49,8 +50,13 @@ export function createPropertyTypes() {
   };
 }
 
-function isBlank(text: string): boolean {
-  return text === '' || text.trim() === '';
+/** Names of ids and codes, of which 9999 may be one. */
+const ID_NAME = /(id|no|num|number|code|key|seq|cd|nbr|fips|zip)\d*$/i;
+
+function isNothing(name: string, value: unknown): boolean {
+  if (typeof value !== 'string' && typeof value !== 'number') return false;
+  const text = String(value);
+  return isNoValue(text) && !(/\d/.test(text) && ID_NAME.test(name));
 }
 
 /** 2139 is 02139, and 21390001 is 021390001: five digits, or nine with the ZIP+4. */

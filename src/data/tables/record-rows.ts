@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
+import type { PolygonLayer } from '../../contract/layers/layer-description.ts';
 import { boxOfGeometry } from '../../geo/bounding-boxes.ts';
 import { packArea } from '../../geo/outline.ts';
-import { isZoneDataset, ZONE_TABLES, type ZoneDataset } from '../zones/zone-layers.ts';
+import { layerOfDataset, ZONE_DEFINITIONS, zoneTables } from '../zones/zone-layers.ts';
 import type { DataDatabase } from './data-database.ts';
 import { FeatureBuffer } from './feature-buffer.ts';
 import { isLayer, type Layer, layerTables, membersOf, tableOf } from './layers.ts';
@@ -58,8 +59,9 @@ const LEVELS = ['tract', 'county'] as const;
 /** The rows of the records that a load brings. */
 export function recordRows(database: DataDatabase, { name, level }: LoadTarget): RecordRows {
   if (isLayer(name)) return layerRows(database, name);
-  if (isZoneDataset(name)) return zoneRows(database, name);
-  switch (name) {
+  const zones = layerOfDataset(name);
+  if (zones !== null) return zoneRows(database, zones);
+  switch (name as 'areas' | 'nri' | 'readings' | CountyDataset) {
     case 'areas':
       return areaRows(database, level);
     case 'nri':
@@ -67,7 +69,7 @@ export function recordRows(database: DataDatabase, { name, level }: LoadTarget):
     case 'readings':
       return readingRows(database);
     default:
-      return countyRows(name);
+      return countyRows(name as CountyDataset);
   }
 }
 
@@ -165,14 +167,22 @@ function takenIds(database: DataDatabase, kind: 'areas' | 'zones'): () => number
 }
 
 /** Zones and panels of a layer. One that is in several files, because they overlap, is one record: its rings and all else are equal. */
-function zoneRows(database: DataDatabase, name: ZoneDataset): RecordRows {
-  const { zones, outlines } = ZONE_TABLES[name];
+function zoneRows(database: DataDatabase, layer: PolygonLayer): RecordRows {
+  const { zones, outlines } = zoneTables(layer);
   const nextId = takenIds(database, 'zones');
   const known = new Set<string>();
   const ofGeoids = `SELECT outline.* FROM ${zones} AS zone JOIN ${outlines} AS outline ON outline.id = zone.id
                     WHERE zone.geoid BETWEEN ? AND ?`;
   return {
-    levels: [{ level: '', tables: [byGeoid(zones), { name: outlines, ofGeoids }] }],
+    levels: [
+      {
+        level: '',
+        tables: [
+          { ...byGeoid(zones), definition: ZONE_DEFINITIONS.zones },
+          { name: outlines, definition: ZONE_DEFINITIONS.outlines, ofGeoids },
+        ],
+      },
+    ],
     statesOf: stateOfGeoid,
     rowsOf(record) {
       const { kind, geoid, code, detail, facts, geometry } = record as ZoneRecord;

@@ -14,7 +14,7 @@ import type { ZoneDataset } from '../zones/zone-layers.ts';
  * measurement. The names `records:…` of events are stored in databases. */
 
 /** The datasets that are neither the sites of a topic nor events. */
-export type TableName = 'areas' | 'nri' | 'readings' | CountyDataset | ZoneDataset;
+type TableName = 'areas' | 'nri' | 'readings' | CountyDataset | ZoneDataset;
 
 export type CountyDataset = keyof typeof COUNTY_TABLES;
 
@@ -98,13 +98,10 @@ export const COUNTY_TABLES = {
   radon: { table: 'radon', valuesOf: ({ countyGeoid, zone }: RadonRecord) => [countyGeoid, zone] },
 };
 
-export const MEASUREMENT_DATASETS: Readonly<
-  Record<MeasurementSlug, 'readings' | CountyDataset | ZoneDataset>
-> = {
+export const MEASUREMENT_DATASETS: Readonly<Record<MeasurementSlug, 'readings' | CountyDataset>> = {
   airQuality: 'airQuality',
   ...ofPollutants(() => 'readings' as const),
   radon: 'radon',
-  floodZone: 'floodZones',
 };
 
 export interface ReadingRecord {
@@ -118,10 +115,10 @@ export interface ReadingRecord {
   readonly measuredAt: number;
 }
 
-/** A zone of an agency's map, a panel of the map, or a box outside of which the zones of its state were not loaded. */
+/** A zone of a map, a sheet (panel) of the map, or a box outside of which the zones of its state were not loaded. */
 export interface ZoneRecord {
   readonly kind: 'zone' | 'panel' | 'tile';
-  /** The id of its study, which begins with the two digits of its state. */
+  /** The id of its study, which begins with the two digits of its state; '' where the layer has none. */
   readonly geoid: string;
   /** Of a zone its code, of a panel its number, of a tile ''. */
   readonly code: string;
@@ -144,7 +141,7 @@ export type Dataset =
   | Records<AirQualityRecord, { readonly kind: 'airQuality' }>
   | Records<RadonRecord, { readonly kind: 'radon' }>
   | Records<ReadingRecord, { readonly kind: 'readings' }>
-  | Records<ZoneRecord, { readonly kind: ZoneDataset }>;
+  | Records<ZoneRecord, { readonly kind: 'zones' }>;
 
 type Records<T, Target> = Target & { readonly info: DatasetInfo; readonly records: Iterable<T> };
 

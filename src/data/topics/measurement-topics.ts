@@ -1,3 +1,5 @@
+import { memo } from '../../base/memo.ts';
+import type { PolygonLayer } from '../../contract/layers/layer-description.ts';
 import {
   type AirQualityValue,
   CONCENTRATION_UNIT,
@@ -6,10 +8,12 @@ import {
   type RadonValue,
 } from '../../contract/topic-values.ts';
 import {
+  type LayerSlug,
   type MeasurementSlug,
   ofPollutants,
   type PollutantSlug,
   type TopicSlug,
+  topicOf,
 } from '../../contract/topics.ts';
 import { type Box, boxesAround, boxOfLocation } from '../../geo/bounding-boxes.ts';
 import { distanceMeters, type Location } from '../../geo/coordinates.ts';
@@ -52,7 +56,7 @@ export function createMeasurementRule(
   database: DataDatabase,
   versionOf: DataVersion,
 ): (
-  topic: MeasurementSlug,
+  topic: MeasurementSlug | LayerSlug,
   location: Location,
   area: Area,
   now: number,
@@ -125,17 +129,20 @@ export function createMeasurementRule(
     };
   }
 
-  const floodZone = createZoneFinder(database, versionOf, 'floodZones');
+  const findZones = memo((layer: PolygonLayer) => createZoneFinder(database, versionOf, layer));
 
   const rules: Readonly<Record<MeasurementSlug, MeasurementRule>> = {
     airQuality: (_, area) => airQuality(area.county),
     ...ofPollutants((topic) => (location, _, now) => pollutant(topic, location, now)),
     radon: (_, area) => radon(area.county),
-    // Where nothing was studied there is no zone.
-    floodZone: (location, area) => floodZone(location, stateOf(area.county)) ?? 'no_data',
   };
   return (topic, location, area, now) => {
-    const value = rules[topic](location, area, now);
+    const { layer } = topicOf(topic);
+    const value =
+      layer === null
+        ? rules[topic as MeasurementSlug](location, area, now)
+        : // Where the layer says nothing there is no zone.
+          (findZones(layer as PolygonLayer)(location, stateOf(area.county)) ?? 'no_data');
     return typeof value === 'string' ? value : new TopicValue(value);
   };
 }

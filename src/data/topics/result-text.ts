@@ -1,4 +1,4 @@
-import type { TopicResult } from '../../contract/topic-values.ts';
+import type { TopicResult, ZoneValue } from '../../contract/topic-values.ts';
 import type { NearFeature } from '../tables/layer-search.ts';
 
 /** A topic's result as the JSON of its two members, in parts: texts, and features as ready bytes. They are joined once, in the body:
@@ -114,6 +114,13 @@ export class TopicValue {
 
   constructor(value: TopicResult['value']) {
     this.value = value;
+  }
+
+  /** What is to be known of its figures. */
+  get remarks(): readonly string[] {
+    return typeof this.value === 'object' && 'remarks' in this.value
+      ? ((this.value as ZoneValue).remarks ?? [])
+      : [];
   }
 
   get json(): string {

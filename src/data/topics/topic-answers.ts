@@ -46,14 +46,15 @@ export function createTopicAnswers(
   });
   const findOrigin = createOriginFinder(database, versionOf, () => readData().countyRatings);
 
-  function statedMember(topic: TopicSlug, area: Area): string {
+  function statedMember(topic: TopicSlug, area: Area, own: readonly string[]): string {
     const { datasets, sample, texts } = readData();
     if (sample) return '';
     const origin = findOrigin(area);
-    const key = [topic, ...Object.values(origin)].join('|');
+    const key = [topic, ...Object.values(origin), ...own].join('|');
     let text = texts.get(key);
     if (text === undefined) {
-      const { vintages, remarks } = dataBehind(datasets, [topic], true, origin);
+      const data = dataBehind(datasets, [topic], true, origin);
+      const { vintages, remarks } = { ...data, remarks: [...data.remarks, ...own] };
       text = `,"data":${JSON.stringify(remarks.length > 0 ? { vintages, remarks } : { vintages })}`;
       texts.set(key, text);
     }
@@ -70,7 +71,7 @@ export function createTopicAnswers(
     const finding = decide(topic, location, area, now);
     if ('reason' in finding) return finding.reason;
     const eventsByKind = searched(finding.layers, location);
-    const stated = statedMember(topic, area);
+    const stated = statedMember(topic, area, finding.value?.remarks ?? []);
     if (finding.value !== null)
       return { value: finding.value.json, details: detailsText(topic, eventsByKind), stated };
     const { features, radius } = eventsByKind[0]!;

@@ -1,6 +1,7 @@
 import { memo } from '../../base/memo.ts';
 import { PRESENT_HOLDS_MS } from '../../contract/answer.ts';
 import {
+  type LayerSlug,
   type MeasurementSlug,
   type NaturalSlug,
   TOPIC_SLUGS,
@@ -105,7 +106,12 @@ export function createTopicRules(
       if (states.length > 0) return lacking([name], states);
     }
     if (category === 'proximity') return { value: null, layers };
-    return ended(topic, state, measurement(topic as MeasurementSlug, location, area, now), layers);
+    return ended(
+      topic,
+      state,
+      measurement(topic as MeasurementSlug | LayerSlug, location, area, now),
+      layers,
+    );
   };
 }
 

@@ -1,4 +1,5 @@
 import { memo } from '../../base/memo.ts';
+import type { PolygonLayer } from '../../contract/layers/layer-description.ts';
 import type { ZoneValue } from '../../contract/topic-values.ts';
 import { type Box, boxOfLocation } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
@@ -7,17 +8,14 @@ import { type DataDatabase, type DataVersion, oncePerVersion } from '../tables/d
 import { type DatasetPart, storedParts, WHOLE_US } from '../tables/parts.ts';
 import { stateOf } from '../tables/states.ts';
 import {
-  BOUNDARY_METERS,
   kindOf,
   type RankedKind,
   type StoredFacts,
+  shownClass,
   specialAreaOf,
   type ZoneName,
 } from './zone-layer.ts';
-import { ZONE_LAYERS, ZONE_TABLES, type ZoneDataset } from './zone-layers.ts';
-
-/** Outlines are simplified one by one, to about a metre: a place so near to the line or in the gap between zones belongs to all of them. */
-const GAP_METERS = 1;
+import { zoneDatasetOf, zoneTables } from './zone-layers.ts';
 
 /** The most values of outlines in memory: 32 MB of zones, 4 of panels. Places come in order. */
 const MOST_VALUES = { zone: 8_000_000, panel: 1_000_000 } as const;
@@ -25,36 +23,42 @@ const MOST_VALUES = { zone: 8_000_000, panel: 1_000_000 } as const;
 /** The facts of zones that are kept: places come in order. */
 const KEPT_FACTS = 1_000;
 
-/** Makes the function that finds the zone of a place, and its panel: of several that hold it, the most hazardous. Null where no zone holds
- * it, or one that was not studied. Boxes are in memory, outlines are read when needed. The layer must be loaded. */
+/** Makes the function that finds the zone of a place, and its sheet of the map: of several zones that hold it, the most hazardous, or as the
+ * description says. Null where the layer says nothing: no zone holds it and the description does not say that there is none, or it was not
+ * studied. Boxes are in memory, outlines are read when needed. The layer must be loaded. */
 export function createZoneFinder(
   database: DataDatabase,
   versionOf: DataVersion,
-  dataset: ZoneDataset,
+  layer: PolygonLayer,
 ): (location: Location, state: string) => ZoneValue | 'not_loaded' | null {
   const highestId = database
-    .prepare<[], number | null>(`SELECT max(id) FROM ${ZONE_TABLES[dataset].zones}`)
+    .prepare<[], number | null>(`SELECT max(id) FROM ${zoneTables(layer).zones}`)
     .pluck();
   let loaded: ReturnType<typeof loadZones> | null = null;
   const current = oncePerVersion(versionOf, () => {
     // Other datasets are replaced by the hour, and a state has 300,000 zones. Ids are never reused: every load has its own highest one.
     const highest = highestId.get()!;
-    if (loaded?.highest !== highest) loaded = loadZones(database, dataset, highest);
+    if (loaded?.highest !== highest) loaded = loadZones(database, layer, highest);
     return loaded;
   });
   return (location, state) =>
     current().covers(location, state) ? current().find(location, state) : 'not_loaded';
 }
 
+/** What a place without a zone gets, where the description says that there is none. */
+const NONE = 'none';
+
 interface NamedKind extends RankedKind, ZoneName {}
 
 /** Reads the zones and panels of one load. Of a state that is not loaded whole, `covers` knows the tiles. */
-function loadZones(database: DataDatabase, dataset: ZoneDataset, highest: number | null) {
-  const layer = ZONE_LAYERS[dataset];
-  const zones = readPolygons(database, dataset, 'zone');
-  const panels = readPolygons(database, dataset, 'panel');
-  const tilesByState = readTiles(database, dataset);
-  const extents = readExtents(database, dataset);
+function loadZones(database: DataDatabase, layer: PolygonLayer, highest: number | null) {
+  const { gap_m: gap = 0, distance_m: farthest = null, states = null, outside } = layer;
+  const tables = zoneTables(layer);
+  const zones = readPolygons(database, layer, 'zone');
+  const panels = readPolygons(database, layer, 'panel');
+  const tilesByState = readTiles(database, layer);
+  const isNewestFirst = typeof layer.overlaps === 'object';
+  const extents = readExtents(database, layer);
   const isOfUnits = (state: string) => (extents.get(state) ?? extents.get(WHOLE_US)) === 'units';
   /** By the number of a name. */
   const kinds = zones.names.map(([code, detail]) => {
@@ -62,7 +66,7 @@ function loadZones(database: DataDatabase, dataset: ZoneDataset, highest: number
     return { ...name, ...kindOf(layer, name) };
   });
   const selectFacts = database.prepare<[number], { geoid: string; facts: string }>(
-    `SELECT geoid, facts FROM ${ZONE_TABLES[dataset].zones} WHERE id = ?`,
+    `SELECT geoid, facts FROM ${tables.zones} WHERE id = ?`,
   );
   const factsOf = memo((id: number) => {
     const row = selectFacts.get(id)!;
@@ -75,37 +79,67 @@ function loadZones(database: DataDatabase, dataset: ZoneDataset, highest: number
   }
 
   function find(location: Location, state: string): ZoneValue | 'not_loaded' | null {
-    const { outlines } = zones;
-    const holders = outlines.within(location, GAP_METERS);
+    const holders = zones.outlines.within(location, gap);
     // Another study may hold it.
     if (holders.length === 0 && isOfUnits(state)) return 'not_loaded';
     const best = mostHazardous(holders);
-    if (best === null) return null;
-    const { kind, code, subtype } = best;
-    const { study, special, facts } = factsOf(zones.ids[best.index]!);
+    if (best === null) return noneAt(location, state, holders);
+    const { code, subtype, kind } = best;
+    const { study, special, facts, assumed } = factsOf(zones.ids[best.index]!);
     const isOverlap = holders.some((index) => index !== best.index && differs(index, best));
+    const count = holders.filter((index) => kindAt(index).kind?.means !== 'none').length;
+    const isZone = kind?.means !== 'none';
     return {
-      zone: code,
+      zone: shownClass(layer, best, code),
       subtype: subtype || null,
-      specialArea: specialAreaOf(layer, { kind, rank: best.rank }, special),
-      facts,
+      specialArea: specialAreaOf(layer, best, special),
+      facts: { ...(isZone ? facts : {}), ...(layer.count && { count }) },
       ...panelAt(location, study),
-      boundaryMeters: isOverlap ? 0 : metersToOther(location, best),
+      boundaryMeters: isOverlap && farthest !== null ? 0 : metersToOther(location, best),
+      ...(assumed === undefined
+        ? {}
+        : { remarks: [`the unit is not stated, ${assumed} are assumed`] }),
     };
   }
 
-  /** Of two of a kind, the one with the higher facts: the water stands higher, or deeper. Null if none was studied. */
+  /** Null where the layer says nothing of a place without a zone. */
+  function noneAt(location: Location, state: string, holders: readonly number[]): ZoneValue | null {
+    if (outside !== 'none' || holders.length > 0) return null;
+    if (states !== null && !states.includes(state)) return null;
+    return {
+      zone: NONE,
+      subtype: null,
+      specialArea: null,
+      facts: layer.count ? { count: 0 } : {},
+      panel: null,
+      effective: null,
+      boundaryMeters: metersToOther(location, { code: NONE, subtype: '' }),
+    };
+  }
+
+  /** Null if none was studied. */
   function mostHazardous(
     holders: readonly number[],
   ): (NamedKind & { readonly index: number }) | null {
     let best: number | null = null;
     for (const index of holders) {
-      if (kindAt(index).kind?.isUnstudied) continue;
-      if (best === null || isWorse(index, best)) best = index;
+      if (kindAt(index).kind?.means === 'unstudied') continue;
+      if (best === null || isBefore(index, best)) best = index;
     }
     return best === null ? null : { index: best, ...kindAt(best) };
   }
 
+  function isBefore(a: number, b: number): boolean {
+    if (isNewestFirst) {
+      const [newestA = '', newestB = ''] = [a, b].map(
+        (index) => factsOf(zones.ids[index]!).newest ?? '',
+      );
+      if (newestA !== newestB) return newestA > newestB;
+    }
+    return isWorse(a, b);
+  }
+
+  /** Of two of a kind, the one with the higher facts: the water stands higher, or deeper. */
   function isWorse(a: number, b: number): boolean {
     const [rankA, rankB] = [kindAt(a).rank, kindAt(b).rank];
     if (rankA !== rankB) return rankA < rankB;
@@ -120,21 +154,25 @@ function loadZones(database: DataDatabase, dataset: ZoneDataset, highest: number
 
   /** Whether a zone that holds the same place says something else of it. */
   function differs(index: number, best: NamedKind & { readonly index: number }): boolean {
-    const { kind, code, subtype } = kindAt(index);
-    if (kind?.isUnstudied) return false;
-    if (code !== best.code || subtype !== best.subtype) return true;
+    if (isOther(index, best)) return true;
+    const { kind } = kindAt(index);
+    if (kind?.means === 'unstudied' || isNewestFirst) return false;
     const [own, other] = [index, best.index].map((at) =>
       JSON.stringify(factsOf(zones.ids[at]!).facts),
     );
     return own !== other;
   }
 
-  function metersToOther(location: Location, best: NamedKind): number | null {
-    const isOther = (index: number) => {
-      const { kind, code, subtype } = kindAt(index);
-      return !kind?.isUnstudied && (code !== best.code || subtype !== best.subtype);
-    };
-    const nearest = zones.outlines.nearestEdge(location, BOUNDARY_METERS, isOther);
+  /** Whether a zone has another name; one that was not studied says nothing. */
+  function isOther(index: number, best: ZoneName): boolean {
+    const { kind, code, subtype } = kindAt(index);
+    if (kind?.means === 'unstudied') return false;
+    return code !== best.code || subtype !== best.subtype;
+  }
+
+  function metersToOther(location: Location, best: ZoneName): number | null {
+    if (farthest === null) return null;
+    const nearest = zones.outlines.nearestEdge(location, farthest, (index) => isOther(index, best));
     return nearest === null ? null : Math.max(1, Math.ceil(nearest.meters));
   }
 
@@ -162,20 +200,20 @@ function loadZones(database: DataDatabase, dataset: ZoneDataset, highest: number
 /** The extent of each part, by its state. */
 function readExtents(
   database: DataDatabase,
-  dataset: ZoneDataset,
+  layer: PolygonLayer,
 ): ReadonlyMap<string, DatasetPart['extent']> {
-  const { parts } = storedParts(database, dataset, '');
+  const { parts } = storedParts(database, zoneDatasetOf(layer), '');
   return new Map(parts.map(({ state, extent }) => [state, extent]));
 }
 
 function readTiles(
   database: DataDatabase,
-  dataset: ZoneDataset,
+  layer: PolygonLayer,
 ): ReadonlyMap<string, (box: Box) => number[]> {
   const rows = database
     .prepare<[], Box & { readonly geoid: string }>(
       `SELECT geoid, min_lng AS minLng, max_lng AS maxLng, min_lat AS minLat, max_lat AS maxLat
-       FROM ${ZONE_TABLES[dataset].zones} WHERE kind = 'tile'`,
+       FROM ${zoneTables(layer).zones} WHERE kind = 'tile'`,
     )
     .all();
   const byState = Map.groupBy(rows, ({ geoid }) => stateOf(geoid));
@@ -191,8 +229,8 @@ type BoxRow = [
 ];
 
 /** Reads the polygons in the order of their ids. `nameOf`: the code and the detail of each, by their number in `names`. */
-function readPolygons(database: DataDatabase, dataset: ZoneDataset, kind: 'zone' | 'panel') {
-  const tables = ZONE_TABLES[dataset];
+function readPolygons(database: DataDatabase, layer: PolygonLayer, kind: 'zone' | 'panel') {
+  const tables = zoneTables(layer);
   const length = database
     .prepare<[string], number>(`SELECT count(*) FROM ${tables.zones} WHERE kind = ?`)
     .pluck()

@@ -1,50 +1,9 @@
+import { memo } from '../../base/memo.ts';
+import type { FurtherColumn, PolygonLayer } from '../../contract/layers/layer-description.ts';
 import type { ZoneValue } from '../../contract/topic-values.ts';
-import type { ZoneSlug } from '../../contract/topics.ts';
+import { isNoValue } from '../tables/no-values.ts';
 
-/* A layer of zones: polygons of an agency's map, each with a code. A layer is a description; loader, tables, look-up and columns read it. */
-
-/** Within so many metres the nearest other zone is told. */
-export const BOUNDARY_METERS = 100;
-
-interface ZoneKind {
-  /** Matches the whole code. */
-  readonly code: RegExp;
-  /** Matches a part of the subtype; left out for any. */
-  readonly subtype?: RegExp;
-  /** Whether it is a special area; null if the agency leaves that open. */
-  readonly special: boolean | null;
-  /** The agency did not study the area: a place in it gets no zone. */
-  readonly isUnstudied?: true;
-}
-
-type FactField =
-  | { readonly as: 'number'; readonly field: string; readonly unit: string }
-  /** A text that means something only beside a number. */
-  | { readonly as: 'text'; readonly field: string; readonly beside: string };
-
-export interface ZoneLayer {
-  readonly topic: ZoneSlug;
-  readonly zones: {
-    /** The field with the study's id, which begins with the two digits of its state. */
-    readonly study: string;
-    readonly code: string;
-    readonly subtype: string;
-    readonly special: { readonly field: string; readonly yes: string; readonly no: string };
-    /** By the names of `ZONE_FACTS`. */
-    readonly facts: Readonly<Record<string, FactField>>;
-  };
-  readonly panels: { readonly study: string; readonly code: string; readonly effective: string };
-  /** Numbers that stand for none. */
-  readonly none: readonly number[];
-  /** What a number is multiplied by, by its unit in lower case. */
-  readonly units: Readonly<Record<string, number>>;
-  /** The words of subtypes that older files write as codes. */
-  readonly subtypes: Readonly<Record<string, string>>;
-  /** From the most hazardous to the least; the first that matches a zone is its kind. */
-  readonly kinds: readonly ZoneKind[];
-  /** The rank in `kinds` of a code that matches none: such a code is not taken for safe. */
-  readonly unknownCodesFrom: number;
-}
+/* What a description of polygons says of one of them: its class, its place in the order of hazard, its further columns. */
 
 export interface ZoneName {
   /** As published, without spaces around it. */
@@ -53,81 +12,206 @@ export interface ZoneName {
   readonly subtype: string;
 }
 
-/** A zone's kind, and its place in the order of hazard, 0 the most hazardous. */
+/** A class of zones, and its place in the order of hazard, 0 the most hazardous. */
 export interface RankedKind {
   readonly rank: number;
-  readonly kind: Omit<ZoneKind, 'code' | 'subtype'> | null;
+  /** Null for a code that the layer does not know. */
+  readonly kind: ZoneKind | null;
 }
 
-/** The kind of a zone; null for a code that the layer does not know. */
-export function kindOf(
-  { kinds, unknownCodesFrom }: ZoneLayer,
-  { code, subtype }: ZoneName,
-): RankedKind {
-  const [zone, words] = [code.toUpperCase(), subtype.toUpperCase()];
-  const rank = kinds.findIndex(
-    (kind) => kind.code.test(zone) && (kind.subtype?.test(words) ?? true),
-  );
-  return rank < 0 ? { rank: unknownCodesFrom - 0.5, kind: null } : { rank, kind: kinds[rank]! };
+interface ZoneKind {
+  readonly name: string;
+  /** Whether it is a special area; null if the agency leaves that open. */
+  readonly special: boolean | null;
+  /** `none`: looked at, and no zone. `unstudied`: a place in it gets no answer. */
+  readonly means: 'zone' | 'none' | 'unstudied';
 }
 
-/** A subtype in words: older files have four digits, some with the sign that databases reserve. */
-export function subtypeOf({ subtypes }: ZoneLayer, published: string): string {
-  return subtypes[published] ?? published;
+/** Of a class without a place in the order: it is looked at after all others. */
+const LAST = Number.POSITIVE_INFINITY;
+
+/** The class of a zone. */
+export function kindOf(layer: PolygonLayer, name: ZoneName): RankedKind {
+  return rankingOf(layer)(name);
 }
 
-/** What is stored of a zone besides its name: the published flag and facts, with numbers in the layer's own unit. */
+/** Makes the function that ranks the zones of a layer. */
+const rankingOf = memo((layer: PolygonLayer) => {
+  const isOneOf = (texts: readonly string[] = []) => {
+    const keys = new Set(texts.map(keyOf));
+    return (code: string) => keys.has(keyOf(code));
+  };
+  const isNone = isOneOf(layer.none);
+  const isUnstudied = isOneOf(layer.not_studied);
+  const { constant } = layer.class ?? {};
+  const classes = (layer.classes ?? []).map(({ name, ...of }) => {
+    const { values = [name], match, detail, special = null } = { ...NO_MATCH, ...of };
+    const isValue = isOneOf(values);
+    const whole = match === undefined ? null : new RegExp(`^(?:${match})$`, 'i');
+    const inDetail = detail === undefined ? null : new RegExp(detail, 'i');
+    return {
+      kind: { name, special, means: 'zone' as const },
+      fits: ({ code, subtype }: ZoneName) =>
+        (whole === null ? isValue(code) : whole.test(code)) && (inDetail?.test(subtype) ?? true),
+    };
+  });
+  const unknown = layer.unknown_class ?? 'first';
+  const unknownRank =
+    typeof unknown === 'object'
+      ? classes.findIndex(({ kind }) => kind.name === unknown.after) + 0.5
+      : unknown === 'last'
+        ? classes.length
+        : -1;
+  return (name: ZoneName): RankedKind => {
+    if (isUnstudied(name.code)) return { rank: LAST, kind: UNSTUDIED };
+    if (isNone(name.code)) return { rank: classes.length + 1, kind: NONE };
+    const rank = classes.findIndex(({ fits }) => fits(name));
+    if (rank >= 0) return { rank, kind: classes[rank]!.kind };
+    return name.code === constant
+      ? { rank: 0, kind: { name: constant, special: null, means: 'zone' } }
+      : { rank: unknownRank, kind: null };
+  };
+});
+
+const NO_MATCH: {
+  readonly values?: readonly string[];
+  readonly match?: string;
+  readonly detail?: string;
+  readonly special?: boolean | null;
+} = {};
+const NONE: ZoneKind = { name: 'none', special: null, means: 'none' };
+const UNSTUDIED: ZoneKind = { name: '', special: null, means: 'unstudied' };
+
+/** Two spellings of a value: without case, and a number however it is written. */
+function keyOf(text: string): string {
+  const plain = text.trim().toLowerCase();
+  return /^[-+]?\d+(\.\d*)?$/.test(plain) ? String(Number(plain)) : plain;
+}
+
+/** A subtype in words: some files write it as a code. */
+export function subtypeOf({ class: own }: PolygonLayer, published: string): string {
+  return own?.detail_words?.[published] ?? published;
+}
+
+/** What is stored of a zone besides its name: the published flag and the further columns, numbers in the description's unit. */
 export interface StoredFacts {
   readonly special: string;
   readonly facts: ZoneValue['facts'];
+  /** The unit of its numbers where the file states none. */
+  readonly assumed?: string;
+  /** The day of its outline, where the newest of several counts; '' for none. */
+  readonly newest?: string;
 }
 
-/** Reads the flag and the facts of a feature. @param textOf reads a property as text, '' for none */
-export function storedFacts(layer: ZoneLayer, textOf: (field: string) => string): StoredFacts {
-  const { special, facts: fields } = layer.zones;
+/** What became of a number: it is beyond its range or in a unit that is not known, and so no value; or its unit is assumed. */
+export interface NumberRemark {
+  readonly column: string;
+  readonly about: 'range' | 'unknown unit' | 'assumed unit';
+}
+
+/** A text of a feature, '' where it means nothing. */
+export function valueIn({ nothing = [] }: Pick<PolygonLayer, 'nothing'>, text: string): string {
+  const isNothing = isNoValue(text) || nothing.some((none) => keyOf(none) === keyOf(text));
+  return isNothing ? '' : text;
+}
+
+/** Reads the flag and the further columns of a feature. @param textOf reads a property as text, '' for none
+ * @param onRemark gets what is to be told of its numbers */
+export function storedFacts(
+  layer: Pick<PolygonLayer, 'class' | 'columns' | 'nothing'>,
+  textOf: (columns: readonly string[]) => string,
+  onRemark: (remark: NumberRemark) => void = () => {},
+): StoredFacts {
+  const { columns = {} } = layer;
+  const readText = (from: readonly string[]) => valueIn(layer, textOf(from));
+  let assumed: string | undefined;
   const facts: Record<string, number | string | null> = {};
-  for (const [name, field] of Object.entries(fields)) {
-    if (field.as === 'number')
-      facts[name] = measured(layer, textOf(field.field), textOf(field.unit));
+  // Numbers first: a text may stand beside one.
+  for (const [name, column] of Object.entries(columns)) {
+    if (column.type === 'text') continue;
+    const unit = readText(column.unit?.from ?? []);
+    facts[name] = measured(column, readText(column.from), unit, (about) => {
+      if (about === 'assumed unit') assumed = column.unit?.assumed;
+      onRemark({ column: name, about });
+    });
   }
-  for (const [name, field] of Object.entries(fields)) {
-    if (field.as === 'text')
-      facts[name] = facts[field.beside] === null ? null : textOf(field.field) || null;
+  for (const [name, { type, from, beside }] of Object.entries(columns)) {
+    if (beside !== undefined && (facts[beside] ?? null) === null) facts[name] = null;
+    else if (type === 'text') facts[name] = readText(from) || null;
   }
-  return { special: textOf(special.field), facts };
+  return {
+    special: layer.class?.special === undefined ? '' : textOf(layer.class.special.from),
+    facts,
+    ...(assumed === undefined ? {} : { assumed }),
+  };
 }
 
-/** A number in the layer's unit, with two decimals; null for none, or in a unit that is not stated. */
-function measured({ none, units }: ZoneLayer, text: string, unit: string): number | null {
+/** A number in the description's unit, with two decimals; null for none. */
+function measured(
+  { type, unit, least = -Infinity, most = Infinity }: FurtherColumn,
+  text: string,
+  stated: string,
+  onRemark: (about: NumberRemark['about']) => void,
+): number | null {
   const number = text === '' ? Number.NaN : Number(text);
-  const factor = units[unit.toLowerCase()];
-  if (!Number.isFinite(number) || none.includes(number) || factor === undefined) return null;
-  return Math.round(number * factor * 100) / 100 + 0;
+  if (!Number.isFinite(number)) return null;
+  const factor = unit === undefined ? 1 : factorOf(unit, stated);
+  if (factor === null) {
+    onRemark('unknown unit');
+    return null;
+  }
+  const value = Math.round(number * factor * 100) / 100 + 0;
+  if (value < least || value > most || (type === 'count' && !Number.isInteger(value))) {
+    onRemark('range');
+    return null;
+  }
+  if (unit !== undefined && stated === '') onRemark('assumed unit');
+  return value;
+}
+
+function factorOf(
+  { factors, assumed }: NonNullable<FurtherColumn['unit']>,
+  stated: string,
+): number | null {
+  const wanted = (stated || (assumed ?? '')).toLowerCase();
+  const found = Object.entries(factors).find(([name]) => name.toLowerCase() === wanted);
+  return found?.[1] ?? null;
 }
 
 /** Whether a zone is a special area: by its code, unless the flag contradicts it; of an unknown code, by the flag. Null where it is open. */
 export function specialAreaOf(
-  { zones: { special } }: ZoneLayer,
+  { class: own }: PolygonLayer,
   { kind }: RankedKind,
   flag: string,
 ): boolean | null {
-  const flagged = flag === special.yes ? true : flag === special.no ? false : null;
+  const { yes = [], no = [], open = [] } = own?.special ?? {};
+  if (open.includes(flag)) return null;
+  const flagged = yes.includes(flag) ? true : no.includes(flag) ? false : null;
   if (kind === null) return flagged;
   return kind.special === null || (flagged !== null && flagged !== kind.special)
     ? null
     : kind.special;
 }
 
-/** The fields of a layer, of its zones and of its panels. */
-export function fieldsOf({ zones, panels }: ZoneLayer): {
+/** What the output shows of a zone's class. */
+export function shownClass(layer: PolygonLayer, { kind }: RankedKind, code: string): string {
+  return kind === null || (kind.means === 'zone' && layer.class?.show === 'published')
+    ? code
+    : kind.name;
+}
+
+/** The columns of the layer's file that are read: of its zones, and of its sheets. */
+export function fieldsOf({ class: own, columns = {}, study = [], sheets }: PolygonLayer): {
   readonly zones: string[];
-  readonly panels: string[];
+  readonly sheets: string[];
 } {
-  const facts = Object.values(zones.facts).flatMap((field) =>
-    field.as === 'number' ? [field.field, field.unit] : [field.field],
-  );
+  const further = Object.values(columns).flatMap(({ from }) => from);
+  const ofClass = [own?.from, own?.detail, own?.special?.from].flatMap((names) => names ?? []);
   return {
-    zones: [...new Set([zones.study, zones.code, zones.subtype, zones.special.field, ...facts])],
-    panels: [panels.study, panels.code, panels.effective],
+    zones: [...new Set([...study, ...ofClass, ...further])],
+    sheets:
+      sheets === undefined
+        ? []
+        : [...study, ...sheets.code, ...sheets.effective, ...(sheets.preliminary ?? [])],
   };
 }

@@ -1,5 +1,7 @@
+import { memo } from '../../base/memo.ts';
 import { columnsOf } from '../../columns/topic-columns.ts';
 import type { Field } from '../../contract/answer.ts';
+import type { PolygonLayer } from '../../contract/layers/layer-description.ts';
 import { RATINGS } from '../../contract/topic-values.ts';
 import {
   type MeasurementSlug,
@@ -18,7 +20,7 @@ interface ScaleClass {
 
 /** The classes of a topic's answers: the ordered ones first, from the least to the most severe; the last one is of unanswered cells. */
 export interface Scale {
-  readonly id: 'rating' | 'distance' | 'air' | 'radon' | 'flood';
+  readonly id: 'rating' | 'distance' | 'air' | 'radon' | 'flood' | 'zone';
   readonly ordered: number;
   /** How many of the classes say what the place is; the answers of later ones leave that open. */
   readonly known: number;
@@ -201,14 +203,60 @@ const MEASUREMENT_SCALES: Readonly<Record<MeasurementSlug, Scale>> = {
   airQuality: airScale('airQuality'),
   ...ofPollutants(airScale),
   radon: RADON,
-  floodZone: FLOOD,
 };
+
+/** Scales that are made for one layer. */
+const LAYER_SCALES: Readonly<Record<string, Scale>> = { floodZone: FLOOD };
+
+/** The most classes that have tones of their own. */
+const MOST_TONES = 6;
+
+/** The scale of a layer of polygons, from its description. The tones begin dark for few classes: they are hazards, not their absence. */
+const zoneScale = memo((layer: PolygonLayer): Scale => {
+  const { constant } = layer.class ?? {};
+  const names = (layer.classes ?? []).map(({ name }) => name);
+  const worstFirst = [
+    ...new Set(names.length > 0 ? names : constant === undefined ? [] : [constant]),
+  ];
+  const size = Math.ceil(worstFirst.length / MOST_TONES);
+  const groups = Array.from({ length: Math.ceil(worstFirst.length / size) || 0 }, (_, index) =>
+    worstFirst.slice(index * size, (index + 1) * size),
+  ).reverse();
+  const groupOf = new Map(
+    groups.flatMap((group, index) => group.map((name) => [name.toLowerCase(), index] as const)),
+  );
+  const [none, other, nothing, unanswered] = [0, 1, 2, 3].map((at) => groups.length + at);
+  const half = Math.floor(groups.length / 2);
+  const tones = ['1', '2', '3', '4', '5', '6'] as const;
+  return makeScale({
+    id: 'zone',
+    ordered: groups.map((group) => group.join(', ')),
+    tones: groups.map((_, index) => tones[MOST_TONES - groups.length + index]!),
+    others: [
+      { name: 'None', tone: 'none' },
+      { name: 'Other class', tone: 'sparse' },
+      { name: 'Unknown', tone: 'void' },
+    ],
+    known: groups.length + 2,
+    severe: { from: half, words: `in ${groups.slice(half).reverse().flat().join(', ')}` },
+    fields: 1,
+    classOf: (fields, from, isAnswered) => {
+      const zone = fields[from] ?? null;
+      if (zone === null) return isAnswered ? nothing! : unanswered!;
+      if (zone === 'none') return none!;
+      return groupOf.get(String(zone).toLowerCase()) ?? other!;
+    },
+    limits: 'Unknown is not safe: the layer says nothing of these places.',
+  });
+});
 
 /** The scale on which a topic's answers are shown. */
 export function scaleOf(slug: TopicSlug, units: Units): Scale {
-  const { category } = topicOf(slug);
+  const { category, layer } = topicOf(slug);
   if (category === 'natural') return HIGHEST;
-  return category === 'proximity' ? DISTANCE[units] : MEASUREMENT_SCALES[slug as MeasurementSlug];
+  if (category === 'proximity') return DISTANCE[units];
+  if (layer !== null) return LAYER_SCALES[slug] ?? zoneScale(layer as PolygonLayer);
+  return MEASUREMENT_SCALES[slug as MeasurementSlug];
 }
 
 /** The class of unanswered cells: the last one of each scale. */

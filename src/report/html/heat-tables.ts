@@ -38,6 +38,12 @@ const SECTIONS: Readonly<Record<Scale['id'], typeof MEASUREMENTS>> = {
     introduction:
       'The zone of FEMA’s flood map at each location. Special area: a Special Flood Hazard Area, with a chance of flood of 1 % a year or more; places outside flood, too. AE has A1 to A30, V has V1 to V30, Moderate has B, Minimal has C.',
   },
+  zone: {
+    id: 'layers',
+    name: 'Layers',
+    introduction:
+      'The zone of each layer at each location, as its publisher draws it. Unknown: the layer says nothing of the place.',
+  },
   distance: {
     id: 'sites',
     name: 'Nearest sites',

@@ -1,7 +1,8 @@
 import { answerFields, columnsOf } from '../../columns/topic-columns.ts';
 import { type Answer, type Field, noDataAnswer } from '../../contract/answer.ts';
-import type { CountedResult } from '../../contract/topic-values.ts';
-import { NATURAL_SLUGS, PAID_SLUGS, type TopicSlug } from '../../contract/topics.ts';
+import { statedText } from '../../contract/stated-data.ts';
+import type { CountedResult, ZoneValue } from '../../contract/topic-values.ts';
+import { isZoneTopic, NATURAL_SLUGS, PAID_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import type { PlaceResult } from '../../data/lookup/place-lookup.ts';
 import { manualLoader } from '../../data/sources/source-table.ts';
 import type { WithoutArea } from '../../data/tables/boundary-check.ts';
@@ -32,7 +33,10 @@ export function answersOfPlace(
   for (const [index, result] of placeResult.results.entries()) {
     const topic = topics[index]!;
     if (!('reason' in result))
-      answers.push({ topic, asOf: terms.asOf, fields: wholeFields(topic, result) });
+      answers.push({
+        ...{ topic, asOf: terms.asOf, fields: wholeFields(topic, result) },
+        stated: remarksOf(topic, result),
+      });
     else if (result.reason === 'no_data')
       answers.push(noDataAnswer(topic, terms.asOf, columnsOf(topic).length));
     else missing.push({ topic, note: describeLack(topic, result) });
@@ -74,6 +78,13 @@ function formatNote({ cause, states, loader }: Lack, topics: readonly TopicSlug[
   const [of, option] = states === '' ? ['', ''] : [` of ${states}`, ` --states ${states}`];
   const what = cause === 'incomplete' ? 'incomplete' : 'no';
   return `${what} local data${of} (perilbook data get ${topicsText(topics)}${option})`;
+}
+
+/** What is to be known of an answer's figures, as a service states it. */
+function remarksOf(topic: TopicSlug, { value }: CountedResult): string | undefined {
+  const remarks = isZoneTopic(topic) ? (value as ZoneValue).remarks : undefined;
+  if (remarks === undefined) return undefined;
+  return statedText({ vintages: [], remarks: remarks.map((remark) => `${topic}: ${remark}`) });
 }
 
 /** The store reads only answers with all fields. Fields that were not counted are empty; the name of their source says so. */

@@ -4,7 +4,7 @@ import {
   type NaturalValue,
   type PollutantValue,
   RATINGS_WITHOUT_SCORE,
-  RESULT_SCHEMAS,
+  resultSchemaOf,
   type TopicResult,
 } from '../../contract/topic-values.ts';
 import {
@@ -29,7 +29,7 @@ const DAYS_OF_YEAR = 366;
  * @throws Broken */
 export function checkResult(topic: Topic, result: unknown, context: CheckContext): void {
   const { slug } = topic;
-  const parsed = expectShape(RESULT_SCHEMAS.get(slug)!, result, slug);
+  const parsed = expectShape(resultSchemaOf(slug), result, slug);
   expect('details' in parsed, `${slug}: details is missing`);
   DETAILS_CHECKS[topic.details](slug, parsed, context);
   if (topic.category === 'natural') checkRating(slug, parsed.value as NaturalValue);

@@ -9,7 +9,7 @@ import {
   UNAVAILABLE,
 } from '../../contract/envelopes.ts';
 import { HEADERS } from '../../contract/headers.ts';
-import { RESULT_SCHEMAS } from '../../contract/topic-values.ts';
+import { resultSchemaOf } from '../../contract/topic-values.ts';
 import { PAID_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 
 /** The description of the service as OpenAPI 3.1. Its bodies are the schemas that client and service share. */
@@ -70,7 +70,7 @@ const HEALTH = z.looseObject({
 
 function singleEnvelope(): z.ZodType {
   const answers = TOPIC_SLUGS.map((slug) =>
-    z.looseObject({ topic: z.literal(slug), location, result: RESULT_SCHEMAS.get(slug)! }),
+    z.looseObject({ topic: z.literal(slug), location, result: resultSchemaOf(slug) }),
   );
   return z.looseObject({ data: z.union(answers), meta });
 }
@@ -83,7 +83,7 @@ function bundleEnvelope(slugs: readonly TopicSlug[]): z.ZodType {
       .optional()
       .describe('The publisher has nothing on this location, which lasts.'),
   });
-  const entries = slugs.map((slug) => [slug, z.union([RESULT_SCHEMAS.get(slug)!, unavailable])]);
+  const entries = slugs.map((slug) => [slug, z.union([resultSchemaOf(slug), unavailable])]);
   return z.looseObject({
     data: z.looseObject({ location, topics: z.looseObject(Object.fromEntries(entries)) }),
     meta,

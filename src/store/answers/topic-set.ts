@@ -1,19 +1,17 @@
-import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
+import { indexOfTopic, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 
 declare const isTopicSet: unique symbol;
 
-/** A set of topics as one number: bit i stands for the i-th topic of the contract. The 38 bits fit a double exactly (2^53), so a million
+/** A set of topics as one number: bit i stands for the i-th topic of the contract. 53 bits fit a double exactly (2^53), so a million
  * cells hold their sets in one Float64Array. BigInt and pairs of 32-bit words would need more memory or two arrays. The type is branded:
  * a sum or a difference of sets is a plain number and does not compile as a set. */
 export type TopicSet = number & { readonly [isTopicSet]: true };
 
 export const NO_TOPICS = 0 as TopicSet;
 
-const INDEX = new Map(TOPIC_SLUGS.map((slug, index) => [slug, index]));
-
 export function topicSet(slugs: Iterable<TopicSlug>): TopicSet {
   let set = 0;
-  for (const slug of new Set(slugs)) set += 2 ** INDEX.get(slug)!;
+  for (const slug of new Set(slugs)) set += 2 ** indexOfTopic(slug);
   return set as TopicSet;
 }
 
@@ -23,7 +21,7 @@ export function topicsIn(set: TopicSet): TopicSlug[] {
 }
 
 export function hasTopic(set: TopicSet, topic: TopicSlug): boolean {
-  return Math.floor(set / 2 ** INDEX.get(topic)!) % 2 === 1;
+  return Math.floor(set / 2 ** indexOfTopic(topic)) % 2 === 1;
 }
 
 export function intersection(a: TopicSet, b: TopicSet): TopicSet {

@@ -183,3 +183,56 @@ test('rows that are no zones are rejected with the reason, and wrong files, cut 
   ]);
   await refused(lost, /1 of 2 outlines have no geometry/);
 });
+
+test('maps that are not in force are left out, the zones of their studies too, and told', async (t) => {
+  const { database, load } = loading(t);
+  const pending = { EFF_DATE: 253_402_214_400_000, PRE_DATE: '2026-03-05' };
+  const files = [
+    fileOf(t, 'zones.geojson', zones({}, { DFIRM_ID: '51061C' }, { DFIRM_ID: '51063C' })),
+    fileOf(
+      t,
+      'panels.geojson',
+      panels(
+        { PRE_DATE: '2009-01-01' },
+        { FIRM_PAN: 'y', ...pending },
+        { DFIRM_ID: '51061C', FIRM_PAN: 'z', ...pending },
+      ),
+    ),
+  ];
+  assert.deepEqual(reasons(await load('flood-zones', files)), [
+    'the map of its study is not in force yet (preliminary)',
+    'it is a sheet of the map that is not in force yet (preliminary)',
+  ]);
+  assert.deepEqual(
+    stored(database).map((row) => row.split(' | ').slice(0, 3).join(' ')),
+    ['zone 51059C AE', 'zone 51063C AE', 'panel 51059C 51059C0115E'],
+  );
+});
+
+test('texts that mean nothing are null, heights that no place has are left out, and a missing unit is told', async (t) => {
+  const { database, load } = loading(t);
+  const nothing = ['<Null>', ' ', 'NP', '-9999', 'NaN', null].map((ZONE_SUBTY) => ({
+    ...{ ZONE_SUBTY, V_DATUM: ZONE_SUBTY, LEN_UNIT: ZONE_SUBTY },
+  }));
+  const rows = [
+    ...nothing,
+    { STATIC_BFE: 9999 },
+    { STATIC_BFE: 40_000 },
+    { LEN_UNIT: 'Centimeters' },
+  ];
+  const { notes } = await load('flood-zones', fileOf(t, 'zones.geojson', zones(...rows)));
+  const [height, none] = [12, null].map((baseElevationFt) =>
+    JSON.stringify({ baseElevationFt, depthFt: null, baseElevationDatum: null }),
+  );
+  assert.deepEqual(stored(database), [
+    ...nothing.map(
+      () => `zone | 51059C | AE |  | {"special":"T","facts":${height},"assumed":"feet"}`,
+    ),
+    ...Array(3).fill(`zone | 51059C | AE |  | {"special":"T","facts":${none}}`),
+  ]);
+  assert.deepEqual(notes.slice(0, 3), [
+    '1 value of STATIC_BFE left out: beyond -300 to 30000.',
+    '1 value of STATIC_BFE left out: in an unknown unit.',
+    '6 values of STATIC_BFE without a unit: taken as feet.',
+  ]);
+});

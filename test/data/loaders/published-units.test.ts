@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { FLOOD_ZONES } from '../../../src/contract/layers/flood-zones.ts';
 import { loadParts } from '../../../src/data/loaders/load-files.ts';
 import { createDataVersion } from '../../../src/data/tables/data-database.ts';
 import { storedParts } from '../../../src/data/tables/parts.ts';
@@ -34,7 +35,7 @@ test('the studies of two counties add up, each replaces itself alone, and betwee
     createZoneFinder(
       database,
       createDataVersion(database),
-      'floodZones',
+      FLOOD_ZONES,
     )({ lat: 38.805, lng }, 'VA');
   const of = () => {
     const [part] = storedParts(database, 'floodZones', '').parts;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { FLOOD_ZONES } from '../../../src/contract/layers/flood-zones.ts';
 import {
   kindOf,
   specialAreaOf,
   storedFacts,
   subtypeOf,
 } from '../../../src/data/zones/zone-layer.ts';
-import { FLOOD_ZONES } from '../../../src/data/zones/zone-layers.ts';
 
 type Special = true | false | null | 'unstudied';
 
@@ -138,7 +138,8 @@ const becomes = (code: string, published: string, flag: string) => {
   const found = kindOf(FLOOD_ZONES, { code, subtype: subtypeOf(FLOOD_ZONES, published) });
   return {
     rank: found.rank,
-    special: found.kind?.isUnstudied ? 'unstudied' : specialAreaOf(FLOOD_ZONES, found, flag),
+    special:
+      found.kind?.means === 'unstudied' ? 'unstudied' : specialAreaOf(FLOOD_ZONES, found, flag),
   };
 };
 
@@ -172,25 +173,27 @@ test('a flag that contradicts the code leaves open what the place is in', () => 
       const expected: boolean | null = isUnknown ? flagged : special === flagged ? special : null;
       assert.equal(becomes(code, subtype, flag).special, expected, `${code} ${subtype} ${flag}`);
     }
-    assert.equal(becomes(code, subtype, 'U').special, special);
+    assert.equal(becomes(code, subtype, 'U').special, null);
   }
 });
 
 test('elevations and depths are in feet, and none is none', () => {
   const facts = (values: Readonly<Record<string, string>>) =>
-    Object.values(storedFacts(FLOOD_ZONES, (field) => values[field] ?? '').facts);
+    Object.values(storedFacts(FLOOD_ZONES, ([column]) => values[column!] ?? '').facts);
   const of = (elevation: string, unit: string, depth = '-9999') =>
     facts({ STATIC_BFE: elevation, LEN_UNIT: unit, V_DATUM: 'NAVD88', DEPTH: depth });
-  // In the order of the facts: elevation, depth, datum.
+  // Numbers come first: elevation, depth, datum.
   assert.deepEqual(of('12', 'Feet'), [12, null, 'NAVD88']);
   assert.deepEqual(of('0', 'FEET'), [0, null, 'NAVD88']);
   assert.deepEqual(of('-2.5', 'Feet'), [-2.5, null, 'NAVD88']);
   assert.deepEqual(of('3.048', 'Meters', '0.6096'), [10, 2, 'NAVD88']);
-  for (const none of ['-9999', '-9999.0', '-8888', '-8888.00', '', ' ', 'none']) {
+  for (const none of ['-9999', '-9999.0', '9999', '-8888', '-8888.00', '', ' ', 'NaN', '<Null>']) {
     assert.deepEqual(of(none.trim(), 'Feet'), [null, null, null], none);
   }
   assert.deepEqual(of('-9999', 'Feet', '2'), [null, 2, null]);
-  // Without its unit a number may be metres.
-  assert.deepEqual(of('12', ''), [null, null, null]);
   assert.deepEqual(of('12', 'Furlongs'), [null, null, null]);
+  assert.deepEqual(of('-301', 'Feet'), [null, null, null]);
+  assert.deepEqual(of('30001', 'Feet'), [null, null, null]);
+  // Without a unit FEMA's own label holds: feet.
+  for (const none of ['', '<Null>', 'NP']) assert.deepEqual(of('12', none), [12, null, 'NAVD88']);
 });

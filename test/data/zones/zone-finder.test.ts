@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MultiPolygon, Polygon, Position } from 'geojson';
+import { FLOOD_ZONES } from '../../../src/contract/layers/flood-zones.ts';
 import type { ZoneValue } from '../../../src/contract/topic-values.ts';
 import { createDataVersion } from '../../../src/data/tables/data-database.ts';
 import { importDataset } from '../../../src/data/tables/import-dataset.ts';
 import type { ZoneRecord } from '../../../src/data/tables/records.ts';
 import { createZoneFinder } from '../../../src/data/zones/zone-finder.ts';
 import { kindOf } from '../../../src/data/zones/zone-layer.ts';
-import { FLOOD_ZONES } from '../../../src/data/zones/zone-layers.ts';
 import { boxOfGeometry, widenedBox } from '../../../src/geo/bounding-boxes.ts';
 import type { Location } from '../../../src/geo/coordinates.ts';
 import { randomFrom } from '../../random-from.ts';
@@ -47,12 +47,8 @@ const panel = (code: string, detail: string, geometry: Polygon, geoid = '31001C'
 
 function finderOf(t: Parameters<typeof openDatabase>[0], records: readonly ZoneRecord[]) {
   const database = openDatabase(t);
-  importDataset(
-    database,
-    { kind: 'floodZones', info: info('floodZones'), records },
-    new StillClock(),
-  );
-  return zoneAt(createZoneFinder(database, createDataVersion(database), 'floodZones'));
+  importDataset(database, { kind: 'zones', info: info('floodZones'), records }, new StillClock());
+  return zoneAt(createZoneFinder(database, createDataVersion(database), FLOOD_ZONES));
 }
 
 /** The zone of a place in a state that is loaded whole. */
@@ -166,14 +162,10 @@ test('a replaced layer is read again', (t) => {
   const database = openDatabase(t);
   const load = (code: string) => {
     const records = [zone(code, square(-100, 40, 0.04))];
-    importDataset(
-      database,
-      { kind: 'floodZones', info: info('floodZones'), records },
-      new StillClock(),
-    );
+    importDataset(database, { kind: 'zones', info: info('floodZones'), records }, new StillClock());
   };
   load('AE');
-  const find = zoneAt(createZoneFinder(database, createDataVersion(database), 'floodZones'));
+  const find = zoneAt(createZoneFinder(database, createDataVersion(database), FLOOD_ZONES));
   assert.equal(find({ lng: -99.99, lat: 40.01 })!.zone, 'AE');
   load('VE');
   assert.equal(find({ lng: -99.99, lat: 40.01 })!.zone, 'VE');
@@ -191,12 +183,8 @@ test('outside the tiles of a state nothing is known, whatever zones reach there'
     tile('31', square(-100, 40, 0.25)),
     tile('31', square(-99.5, 40, 0.25)),
   ];
-  importDataset(
-    database,
-    { kind: 'floodZones', info: info('floodZones'), records },
-    new StillClock(),
-  );
-  const find = createZoneFinder(database, createDataVersion(database), 'floodZones');
+  importDataset(database, { kind: 'zones', info: info('floodZones'), records }, new StillClock());
+  const find = createZoneFinder(database, createDataVersion(database), FLOOD_ZONES);
   const at = (lng: number, lat: number, state = 'NE') => {
     const found = find({ lng, lat }, state);
     return found === 'not_loaded' || found === null ? found : found.zone;
@@ -354,7 +342,7 @@ test('two thousand places of a map with holes, islands, shared edges and overlap
       lat: 39.998 + random() * (COLUMNS + 1) * CELL,
     };
     const found = find(location);
-    const studied = records.filter((record) => kind(record).kind?.isUnstudied !== true);
+    const studied = records.filter((record) => kind(record).kind?.means !== 'unstudied');
     // A place within a metre of a zone belongs to it, too.
     const counted = studied.filter(
       (record) =>

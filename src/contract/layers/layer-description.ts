@@ -1,0 +1,202 @@
+import { z } from 'zod';
+
+/* The description of a layer: what a YAML file says of polygons, points or a table by code of area, and what built-in layers say of theirs.
+ * All that reads layers reads this; nothing of one publisher is in that code. `describe` texts go into the JSON schema for editors. */
+
+const text = z.string().trim().min(1);
+/** Values are compared as texts: a code is often a number. */
+const value = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+const values = z.union([value.transform((one) => [one]), z.array(value).min(1)]);
+const columns = z.union([text.transform((one) => [one]), z.array(text).min(1)]);
+
+/** A topic of this name, and columns that begin with it. */
+const layerName = z
+  .string()
+  .regex(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/, {
+    error: 'must be lower-case letters, digits and single _, such as ca_fire_zone',
+  })
+  .max(40);
+
+const columnName = z.string().regex(/^[a-z][A-Za-z0-9]*(_[a-z0-9]+)*$/, {
+  error: 'must be lower-case letters, digits and single _, such as base_height_ft',
+});
+
+const pattern = text.refine(isRegExp, { error: 'is not a regular expression' });
+
+function isRegExp(source: string): boolean {
+  try {
+    return new RegExp(source) !== null;
+  } catch {
+    return false;
+  }
+}
+
+const layerSource = z.strictObject({
+  file: text
+    .optional()
+    .describe('a file beside the description: GeoPackage, GeoJSON, shapefile, zip, CSV'),
+  url: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('the address of an ArcGIS layer (…/FeatureServer/0) or of a file'),
+  item: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/)
+    .optional()
+    .describe('the item of an ArcGIS layer, whose address is looked up each time'),
+  layer: z
+    .union([text, z.int().nonnegative()])
+    .optional()
+    .describe('the layer within the file or item'),
+  where: text.optional().describe("the rows to take, as ArcGIS filters: STATE = 'CA'"),
+  set: z.record(text, value).optional().describe('columns to set to a constant in each row'),
+});
+
+const classOf = z.union([
+  text.transform((name) => ({ name })),
+  z.strictObject({
+    name: text.describe('the class in the output'),
+    values: values.optional().describe('the published values; default: the name'),
+    match: pattern
+      .optional()
+      .describe('in place of values: a regular expression for the whole value'),
+    detail: pattern.optional().describe('a regular expression that the detail has, too'),
+    special: z
+      .boolean()
+      .nullish()
+      .describe('whether it is a special area; null where that is open'),
+  }),
+]);
+
+const unitOf = z.strictObject({
+  from: columns.describe('the column of the file with the unit'),
+  factors: z
+    .record(text, z.number().positive())
+    .describe('what a number in each unit is multiplied by'),
+  assumed: text
+    .optional()
+    .describe('the unit where none is stated; the note says so. Default: no value'),
+});
+
+const furtherColumn = z.strictObject({
+  from: columns.describe('the column of the file, or several spellings of it'),
+  type: z.enum(['text', 'number', 'count']).default('text'),
+  unit: unitOf.optional(),
+  beside: columnName.optional().describe('another column; without its value this one is empty'),
+  least: z.number().optional().describe('a smaller number is no value'),
+  most: z.number().optional().describe('a larger number is no value'),
+});
+
+const COMMON = {
+  layer: layerName.describe('the name: of the topic, and of its columns'),
+  title: text,
+  publisher: text.optional(),
+  licence: text.optional().describe('the attribution that the publisher requires'),
+  vintage: z
+    .union([
+      text,
+      z.strictObject({
+        from: columns.describe('the column with the date of a row'),
+        as: z.enum(['year', 'month', 'day']).default('day'),
+      }),
+    ])
+    .optional()
+    .describe('of what time the data is: a text, or the column that says it'),
+  published: z
+    .strictObject({
+      cadence: text.describe('how often the publisher publishes, in words'),
+      stale_after_days: z.int().positive().describe('when an update asks for it again'),
+    })
+    .optional(),
+  sources: z.array(layerSource).min(1).optional(),
+  states: z
+    .array(z.string().regex(/^[A-Z]{2}$/))
+    .min(1)
+    .optional()
+    .describe('the states that the layer covers; default: the whole US'),
+  nothing: values.optional().describe('further texts and numbers that stand for no value'),
+  columns: z.record(columnName, furtherColumn).optional(),
+};
+
+const polygons = z.strictObject({
+  ...COMMON,
+  kind: z.literal('polygons').optional(),
+  class: z
+    .strictObject({
+      from: columns.optional().describe('the column with the class, or several spellings of it'),
+      constant: text.optional().describe('the one class of all polygons'),
+      detail: columns.optional().describe('a column with the class in more words'),
+      detail_words: z.record(text, text).optional().describe('the words of details that are codes'),
+      special: z
+        .strictObject({ from: columns, yes: values, no: values, open: values.optional() })
+        .optional()
+        .describe('a column that says whether the polygon is a special area'),
+      show: z.enum(['class', 'published']).default('class').describe('what the output shows'),
+    })
+    .describe('where the class of a polygon comes from'),
+  classes: z
+    .array(classOf)
+    .min(1)
+    .optional()
+    .describe('from the most hazardous to the least; the first that fits a polygon is its class'),
+  none: values.optional().describe('published values that mean: looked at, no zone'),
+  not_studied: values.optional().describe('published values that mean: not studied, unknown'),
+  unknown_class: z
+    .union([z.enum(['first', 'last', 'refuse']), z.strictObject({ after: text })])
+    .optional()
+    .describe(
+      'where an unknown class stands in the order, or refuse; default: first, it is not taken for safe',
+    ),
+  outside: z
+    .enum(['none', 'unknown'])
+    .optional()
+    .describe(
+      'what a place without a polygon gets, within what the layer covers; default: unknown',
+    ),
+  outside_note: text.optional().describe('what the note says where the answer is unknown'),
+  overlaps: z
+    .union([z.literal('worst'), z.strictObject({ newest: columns })])
+    .optional()
+    .describe('which of several polygons counts; default: worst'),
+  count: z.boolean().optional().describe('a column with the number of polygons at the place'),
+  gap_m: z
+    .number()
+    .min(0)
+    .max(100)
+    .optional()
+    .describe('within so many metres of its edge a polygon holds a place; default: 0'),
+  distance_m: z
+    .number()
+    .positive()
+    .max(10_000)
+    .optional()
+    .describe(
+      'the distance to the nearest other class is told up to so many metres; default: not told',
+    ),
+  noted_m: z
+    .number()
+    .min(0)
+    .optional()
+    .describe('the note tells distances up to so many metres; default: 0'),
+  sheets: z
+    .strictObject({
+      code: columns.describe('the number of the sheet'),
+      effective: columns.describe('the day since which it is in force'),
+      preliminary: columns.optional().describe('the day of a sheet that is not in force yet'),
+    })
+    .optional()
+    .describe('the sheets of the map, which the same files have as polygons of their own'),
+  study: columns
+    .optional()
+    .describe('the study of a polygon, which begins with the two digits of its state'),
+});
+
+type Deep<T> = T extends object ? { readonly [K in keyof T]: Deep<T[K]> } : T;
+
+export type PolygonLayer = Deep<z.output<typeof polygons>>;
+export type LayerDescription = PolygonLayer;
+export type FurtherColumn = Deep<z.output<typeof furtherColumn>>;
+
+export function isPolygonLayer(layer: LayerDescription): layer is PolygonLayer {
+  return layer.kind === undefined || layer.kind === 'polygons';
+}
