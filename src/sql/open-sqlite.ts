@@ -6,11 +6,12 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
 } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { hasSystemCode, resultOrNull } from '../base/errors.ts';
 import { readHead } from '../base/pipes.ts';
@@ -43,9 +44,8 @@ export function openSqlite(file: string, format: DatabaseFormat): SqliteDatabase
   if (stats && !stats.isFile() && !stats.isDirectory()) throw new Error('it is a pipe or a device');
   refusePlanted(file);
   if (file !== ':memory:') {
-    if (!existsSync(file)) makeWhole(file, format);
-    // No file that this program made is ever empty: what was in it is lost, and would be paid for again without a word.
-    else if (isEmptyFile(file)) throw new Database.SqliteError('it has 0 bytes', 'EMPTY_FILE');
+    if (existsSync(file)) refuseNoDatabase(file);
+    else makeWhole(targetOf(file), format);
   }
   return opened(new Database(file, { timeout: format.busyTimeoutMs }), (database) => {
     refuseForeign(database);
@@ -56,14 +56,33 @@ export function openSqlite(file: string, format: DatabaseFormat): SqliteDatabase
   });
 }
 
-/** Windows gives a folder no bytes, too. */
-function isEmptyFile(path: string): boolean {
-  const stats = statSync(path);
-  return stats.size === 0 && !stats.isDirectory();
+/** Only a file that does not exist is a new one: what was in any other is lost, and would be paid for again without a word. SQLite would
+ * take a file of 0 or 1 bytes for a new database. */
+function refuseNoDatabase(file: string): void {
+  const stats = statSync(file);
+  // Windows gives a folder no bytes, too.
+  if (stats.isDirectory()) return;
+  if (stats.size === 0) throw new Database.SqliteError('it has 0 bytes', 'EMPTY_FILE');
+  // SQLite says why a file cannot be read.
+  const head = resultOrNull(() => readHead(file, HEADER.length));
+  if (head !== null && head.toString('latin1') !== HEADER)
+    throw new Database.SqliteError('file is not a database', 'SQLITE_NOTADB');
+}
+
+/** Where a file is made whose name is a link to a file that does not exist yet: the link stays. */
+function targetOf(file: string): string {
+  let path = file;
+  for (let links = 0; links < 40; links++) {
+    const target = resultOrNull(() => readlinkSync(path));
+    if (target === null) return path;
+    path = resolve(dirname(path), target);
+  }
+  throw new Error('it is a loop of links');
 }
 
 /** Makes a database under another name, and gives it its own when it is whole: a process that is killed, or a full disk, leaves no empty
- * file there. Of two processes, one makes it. */
+ * or damaged file there. Without a WAL, each page is in the file when the transaction ends: on a full disk, the close of a WAL writes a
+ * part of it and reports no error. Of two processes, one makes it. */
 function makeWhole(file: string, format: DatabaseFormat): void {
   const draft = `${file}.new-${process.pid}`;
   rmSync(draft, { force: true });
@@ -72,10 +91,9 @@ function makeWhole(file: string, format: DatabaseFormat): void {
     if (format.isPrivate) closeSync(openSync(draft, 'a', 0o600));
     const database = new Database(draft, { timeout: format.busyTimeoutMs });
     try {
-      database.pragma('journal_mode = WAL');
+      database.pragma('synchronous = FULL');
       migrate(database, format);
     } finally {
-      // The last connection writes the WAL into the file.
       database.close();
     }
     try {
@@ -85,7 +103,7 @@ function makeWhole(file: string, format: DatabaseFormat): void {
       if (!hasSystemCode(error, 'EEXIST') && !existsSync(file)) renameSync(draft, file);
     }
   } finally {
-    rmSync(draft, { force: true });
+    for (const suffix of ['', '-journal']) rmSync(draft + suffix, { force: true });
   }
 }
 
@@ -109,15 +127,12 @@ function protect(file: string): void {
   }
 }
 
-/** Refuses a database with tables and without a version, before anything is written into it. */
+/** Refuses a database without a version, before anything is written into it: it has tables of another program, or lost its own. */
 function refuseForeign(database: Database.Database): void {
-  // In one transaction: another process may be making the file.
-  const hasTables = database.transaction(
-    () =>
-      readVersion(database) === 0 &&
-      database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined,
-  );
-  if (hasTables()) throw new Error('it is a database of another program');
+  if (database.name === ':memory:' || readVersion(database) > 0) return;
+  const hasTables = database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined;
+  if (hasTables) throw new Error('it is a database of another program');
+  throw new Database.SqliteError('it has no tables', 'EMPTY_FILE');
 }
 
 const BUSY_PAUSE_MS = 10;

@@ -66,6 +66,11 @@ const REASONS: readonly (readonly [code: string, what: string, hint: string])[] 
     'It may lie in another schema: GUIDE has the command that moves it. Else restore a backup.',
   ],
   ['42501', 'does not let this role do this', 'Grant the role what GUIDE lists for it.'],
+  [
+    '23503',
+    'lacks rows that this program has written',
+    'A backup was restored meanwhile: run again. What was bought since that backup is not in its ledger: perilbook quota set corrects the credits.',
+  ],
   ['53100', 'has no room left on its disk', 'Make room, AGAIN'],
   ['53200', 'is out of memory', 'Check the server, AGAIN'],
   ['58', 'cannot read or write its files', "Check the server's disk, AGAIN"],

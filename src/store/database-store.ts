@@ -3,6 +3,7 @@ import type { PerilbookError } from '../base/errors.ts';
 import type { Cell } from '../geo/coordinates.ts';
 import { read, readTogether, type SqlWork, statement, write } from '../sql/sql-work.ts';
 import { cellReader, type WidthOf } from './answers/cell-answers.ts';
+import { damagedStore } from './answers/packed-answers.ts';
 import type { CellAnswers, WantedAnswer } from './answers/port.ts';
 import { groupAreas } from './answers/stored-areas.ts';
 import {
@@ -31,6 +32,7 @@ import {
   isNewKey,
   latestCallTimes,
   readChargeStats,
+  readCreditsWithoutAnswers,
   readLedgerStatement,
 } from './ledger/ledger-sums.ts';
 import type { Claim, ClaimLimits, ClaimRequest, Settlement, Spending } from './ledger/port.ts';
@@ -55,6 +57,8 @@ interface StoreSettings extends LedgerTime {
 
 interface OpenedDatabase {
   moved(): PerilbookError | null;
+  /** @throws STORE_UNUSABLE where an answer could not be written: it would be paid for and lost */
+  requireRoom(): void;
   bytes(): Promise<number>;
   close(): Promise<void>;
 }
@@ -81,7 +85,10 @@ export function* giveUpDead(tables: ClaimTable): SqlWork<void> {
 }
 
 /** The store on a database that is open and up to date. */
-export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatabase): Store {
+export function storeOn(
+  tables: ClaimTable,
+  { moved, requireRoom, bytes, close }: OpenedDatabase,
+): Store {
   const { database, texts, owner } = tables;
   const ask = <T>(work: () => SqlWork<T>) => database.read(work);
   const change = <T>(work: () => SqlWork<T>) => database.transact(work);
@@ -169,7 +176,9 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
     async claim(terms, requests) {
       const error = moved();
       if (error !== null) throw error;
-      return requests.length === 0 ? [] : claims({ terms, requests });
+      if (requests.length === 0) return [];
+      requireRoom();
+      return claims({ terms, requests });
     },
     async settle(settled) {
       if (settled.length > 0) await settlements(settled);
@@ -184,6 +193,7 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
     chargedPrices: (source) => ask(() => readChargedPrices(database, source)),
     allChargedPrices: () => ask(() => readAllChargedPrices(database)),
     forgetPrices: () => change(forgetPrices),
+    creditsWithoutAnswers: (source) => ask(() => readCreditsWithoutAnswers(source)),
     refusedScopes: (source, key) => ask(() => readRefusedScopes(database, source, key)),
     spending: (account, period) => ask(() => periodSpendingOf(account, period.start)),
     statement: (query) => ask(() => readLedgerStatement(database, query)),
@@ -198,7 +208,9 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
       const sums = statement<Spending>('SELECT charged, unknown, open FROM runs WHERE id = $1', [
         run,
       ]);
-      return (await ask(() => read(sums)))[0][0]!;
+      const [[spent]] = await ask(() => read(sums));
+      if (spent !== undefined) return spent;
+      throw moved() ?? damagedStore(`run ${run}`, tables.texts.store);
     },
     async stats() {
       const sums = new Map();

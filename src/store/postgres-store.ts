@@ -55,6 +55,8 @@ export async function openPostgresStore(
     return storeOn(tables, {
       // If a database moves, it is on another server, and this connection ends.
       moved: () => null,
+      // Its server says when its disk is full.
+      requireRoom: () => {},
       bytes: async () => (await database.read(() => read(SIZE)))[0][0]!.bytes,
       close: () => pool[Symbol.asyncDispose](),
     });

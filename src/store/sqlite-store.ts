@@ -1,12 +1,13 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { PerilbookError } from '../base/errors.ts';
+import { hasSystemCode, PerilbookError, resultOrNull } from '../base/errors.ts';
 import { openSqlite, type SqliteDatabase } from '../sql/open-sqlite.ts';
 import { statement, write } from '../sql/sql-work.ts';
 import { type SqliteDriver, sqliteDriver } from '../sql/sqlite-driver.ts';
 import { asSqliteError } from '../sql/sqlite-errors.ts';
 import type { WidthOf } from './answers/cell-answers.ts';
+import { damagedStore } from './answers/packed-answers.ts';
 import { giveUpDead, makeTables, storeOn } from './database-store.ts';
 import type { Owner, Store } from './port.ts';
 import { STORE_DATABASE } from './store-address.ts';
@@ -25,13 +26,16 @@ export function openSqliteStore(
 ): Store {
   const handle = openDatabase(file);
   try {
-    const database = sqliteDriver(handle, clock, (error) => asStoreError(file, error));
     const moved = watchFile(file);
+    const database = sqliteDriver(handle, clock, (error) =>
+      asStoreError(file, moved() ?? damageBehind(handle, file, error)),
+    );
     const tables = makeTables({ name: file, database, time: () => LEDGER_TIME, owner, widthOf });
     startClock(database);
     database.transactNow(() => giveUpDead(tables));
     return storeOn(tables, {
       moved,
+      requireRoom: roomChecker(file),
       // The WAL holds the changes that are not yet in the file, and may be larger than it.
       bytes: async () =>
         statSync(file).size + (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0),
@@ -118,16 +122,75 @@ function asStoreError(file: string, error: unknown): unknown {
   );
 }
 
+/** Room that a store needs before a call: its WAL grows to 1,000 pages of 4 KiB before they go to the file, and the answers of the calls in
+ * flight must be in it. */
+const ROOM_BYTES = 4 * 1024 * 1024;
+
+/** Makes a check that the disk has room for answers. The first writes so many bytes and removes them, because a quota of a user or a limit
+ * on files is seen in no other way; later ones ask for the free bytes, in microseconds. */
+function roomChecker(file: string): () => void {
+  const trial = `${file}.room-${process.pid}`;
+  let isTried = false;
+  return () => {
+    try {
+      if (isTried) {
+        const { bavail, bsize } = statfsSync(dirname(file));
+        if (bavail * bsize < ROOM_BYTES) throw noRoom(file);
+        return;
+      }
+      isTried = true;
+      writeFileSync(trial, Buffer.alloc(ROOM_BYTES), { mode: 0o600, flush: true });
+    } catch (error) {
+      const isFull = ['ENOSPC', 'EDQUOT', 'EFBIG'].some((code) => hasSystemCode(error, code));
+      isTried = !isFull;
+      if (isFull || error instanceof PerilbookError) throw noRoom(file);
+      // A folder that may not be written: SQLite says what the store itself lacks.
+    } finally {
+      rmSync(trial, { force: true });
+    }
+  };
+}
+
+function noRoom(file: string): PerilbookError {
+  const message = `The store ${file} has no room left on its disk: answers need ${ROOM_BYTES / 1024 / 1024} MB`;
+  const hint = `Make room, ${STORE_DATABASE.thenAgain}`;
+  return new PerilbookError('STORE_UNUSABLE', message, hint, { file });
+}
+
+/** An error that is no statement's own may come of rows that were damaged, exchanged or replaced below this program; a check of all pages
+ * tells, so that a bug is only what happens in a whole store. */
+function damageBehind(handle: SqliteDatabase, file: string, error: unknown): unknown {
+  const isOfFile = error instanceof PerilbookError || asStoreError(file, error) !== error;
+  if (isOfFile || !handle.open) return error;
+  if (hasSystemCode(error, 'SQLITE_CONSTRAINT_FOREIGNKEY')) return replacedError(file);
+  const found = resultOrNull(() => handle.pragma('integrity_check(1)', { simple: true }));
+  return found === 'ok' ? error : damagedStore('a page of it', file);
+}
+
+/** The rows of this run are no longer there: a copy from before it was laid over the file, with the same name and the same inode. */
+function replacedError(file: string): PerilbookError {
+  const message = `The store ${file} was overwritten or cut off while this run used it`;
+  const hint =
+    'Put back a copy of it. What was bought since that copy is not in its ledger: perilbook quota set corrects the credits.';
+  return new PerilbookError('STORE_MOVED', message, hint, { file });
+}
+
 /** Remembers the opened file of a store; returns a check that gives the error if it was deleted, moved or replaced, else null. A process
  * can write to an open file after it was deleted or renamed: the next run would not find the answers bought after that, and would buy
  * them again. A check is one `stat` of about 2 µs; a durable transaction takes milliseconds.
  *
+ * A file that has become smaller was overwritten in place or cut off: a store shrinks only by `cache prune`, while no run uses it.
+ *
  * The file must not be opened a second time for the check: closing that handle would drop SQLite's locks (POSIX). */
 function watchFile(file: string): () => PerilbookError | null {
   const opened = statSync(file);
+  let largest = opened.size;
   return () => {
     const there = statSync(file, { throwIfNoEntry: false });
-    if (there?.ino === opened.ino && there.dev === opened.dev) return null;
+    if (there?.ino === opened.ino && there.dev === opened.dev) {
+      largest = Math.max(largest, there.size);
+      return there.size < largest ? replacedError(file) : null;
+    }
     const replaced = there === undefined ? '' : ', and another file is in its place';
     const message = `The store ${file} was moved or deleted while this run used it${replaced}`;
     const hint =

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import {
   chmodSync,
   chownSync,
+  copyFileSync,
   linkSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -16,6 +18,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { systemClock } from '../../src/base/clock.ts';
+import type { PerilbookError } from '../../src/base/errors.ts';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { newProgress } from '../../src/run/frame/progress.ts';
@@ -23,6 +26,7 @@ import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { perilbook } from '../cli/command-line.ts';
 import { column, type Harness, openHarness, places } from '../run/harness.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { times } from '../tier.ts';
 import { until } from '../until.ts';
 import {
   CELLS,
@@ -61,6 +65,11 @@ async function boughtStore(scene: DiskScene): Promise<void> {
     job: { input: 'input.half.csv', output: 'half.csv' },
   });
   assert.equal(code, 0, stderr);
+}
+
+function makeStore(file: string): void {
+  // A SQLite store is closed when this returns.
+  void openSqliteStore(file, systemClock, { name: 'other', isAlive: () => true }).close();
 }
 
 const nobody = (scene: DiskScene, run: DiskRun = {}): DiskRun => {
@@ -115,7 +124,7 @@ const FAULTS: readonly Fault[] = [
   {
     what: 'the store may not be written by this user',
     make: (scene) => {
-      new Database(scene.path('closed.db')).exec('CREATE TABLE t (a); DROP TABLE t').close();
+      makeStore(scene.path('closed.db'));
       chmodSync(scene.path('closed.db'), 0o444);
       if (process.getuid?.() === 0) chownSync(scene.path('closed.db'), 0, 0);
       return nobody(scene, { job: { store: 'closed.db' } });
@@ -174,7 +183,7 @@ test('the store is full in the middle of buying: what is in flight is lost, no m
   timeout,
 }, async (t) => {
   const scene = await setDiskScene(t);
-  const { code, stderr } = await scene.run({ preload: ['few-pages.ts'], env: { MAX_PAGES: '24' } });
+  const { code, stderr } = await scene.run({ preload: ['few-pages.ts'], env: { MAX_PAGES: '32' } });
   assert.equal(code, 2, stderr);
   assert.match(stderr, /has no room left/);
   assert.match(stderr, /run again.*\[STORE_UNUSABLE\]/);
@@ -246,6 +255,32 @@ test('a store whose pages are damaged: STORE_UNUSABLE, never a bug, the old outp
   assert.ok(scene.harness.charged() >= spent);
 });
 
+test('pages of a store that were exchanged: STORE_UNUSABLE or the same answers, never a bug and no second purchase', {
+  timeout,
+}, async (t) => {
+  const scene = await setDiskScene(t);
+  await boughtStore(scene);
+  const whole = readFileSync(scene.path('disk.db'));
+  const pages = whole.length / 4096;
+  const job = { input: 'input.half.csv', output: 'half.csv' };
+  const spent = scene.harness.charged();
+  let refused = 0;
+  for (let pair = 0; pair < times({ long: 12, soak: 200 }); pair++) {
+    const [a, b] = [1 + ((pair * 7) % (pages - 1)), 1 + ((pair * 11 + 3) % (pages - 1))];
+    const bytes = Buffer.from(whole);
+    whole.copy(bytes, a * 4096, b * 4096, b * 4096 + 4096);
+    whole.copy(bytes, b * 4096, a * 4096, a * 4096 + 4096);
+    for (const end of ['-wal', '-shm']) rmSync(scene.path(`disk.db${end}`), { force: true });
+    writeFileSync(scene.path('disk.db'), bytes);
+    const { code, stderr } = await scene.run({ job });
+    if (code !== 0) refused++;
+    assert.ok(code === 0 || /\[STORE_UNUSABLE\]/.test(stderr), `pages ${a} and ${b}: ${stderr}`);
+    assert.equal(scene.harness.charged(), spent, `pages ${a} and ${b}: ${stderr}`);
+  }
+  t.diagnostic(`${refused} of the exchanges were seen`);
+  assert.ok(refused > 0);
+});
+
 test('links to input, output and store are followed and kept', { timeout }, async (t) => {
   const scene = await setDiskScene(t);
   for (const folder of ['there', 'kept']) mkdirSync(scene.path(folder));
@@ -301,6 +336,16 @@ const EVENTS: readonly Event[] = [
     ...{ message: /buyer\.db was moved or deleted while/, hint: /--store/, foundAt: 'kept.db' },
   },
   {
+    what: 'cut off after its first pages',
+    happen: (folder) => truncateSync(join(folder, 'buyer.db'), 3 * 4096),
+    ...{ message: /buyer\.db was overwritten or cut off/, hint: /quota set/, foundAt: null },
+  },
+  {
+    what: 'emptied',
+    happen: (folder) => truncateSync(join(folder, 'buyer.db'), 0),
+    ...{ message: /buyer\.db was overwritten or cut off/, hint: /quota set/, foundAt: null },
+  },
+  {
     what: 'replaced by another store, which is renamed over it',
     happen: (folder) => renameSync(join(folder, 'other.db'), join(folder, 'buyer.db')),
     ...{
@@ -319,11 +364,7 @@ async function openSetup(t: TestContext) {
     clock,
   });
   harness.writeInput(places(BOUGHT));
-  const store = openSqliteStore(join(harness.folder, 'other.db'), systemClock, {
-    name: 'other',
-    isAlive: () => true,
-  });
-  await store.close();
+  makeStore(join(harness.folder, 'other.db'));
   const run = async (name = 'buyer.db', progress = newProgress()) => {
     const owner = { name: 'buyer', isAlive: () => true };
     const file = join(harness.folder, name);
@@ -376,6 +417,57 @@ for (const { what, happen, message, hint, foundAt } of EVENTS) {
     assert.equal(harness.charged(), BOUGHT);
   });
 }
+
+test('a copy from before that is laid over a store in use, by its name and inode, stops the run: no second purchase, no bug', {
+  timeout,
+}, async (t) => {
+  const { harness, run } = await openSetup(t);
+  const all = places(3 * BOUGHT);
+  harness.writeInput(all.slice(0, 2 * BOUGHT));
+  assert.equal((await run()).state, 'complete');
+  harness.writeInput(all);
+  const restore = () =>
+    copyFileSync(join(harness.folder, 'other.db'), join(harness.folder, 'buyer.db'));
+  const [ended, before] = await Promise.all([
+    run().then(
+      ({ stop }) => ({ code: stop?.reason, message: stop?.message ?? '' }),
+      (error) => error as PerilbookError,
+    ),
+    afterSome(harness, 2 * BOUGHT + 10, restore),
+  ]);
+  assert.match(ended.code ?? '', /^(store_moved|STORE_MOVED|STORE_UNUSABLE)$/, ended.message);
+  assert.match(ended.message, /overwritten or cut off|damaged/);
+  assert.ok(harness.charged() <= before + AFTER, `${before}, then ${harness.charged()}`);
+});
+
+test('a disk with little room: no first run leaves half a store, and none buys what it cannot keep', {
+  timeout,
+}, async (t) => {
+  const scene = await setDiskScene(t);
+  mkdirSync(scene.path('small'));
+  const mount = (size: string) =>
+    mountAt(t, scene.path('small'), '-t', 'tmpfs', '-o', `size=${size}`, 'none');
+  if (!mount('8m')) return t.skip('nothing can be mounted here');
+  const filler = scene.path('small/filler');
+  const job = { store: 'small/store.db' };
+  for (const left of [0, 4, 40, 100, 150, 160, 180, 200, 220, 240, 300, 600, 1_200, 3_000]) {
+    writeFileSync(filler, Buffer.alloc((8 * 1024 - left) * 1024));
+    for (let run = 0; run < 2; run++) {
+      const { code, stderr } = await scene.run({ job });
+      assert.equal(code, 2, `${left} kB: ${stderr}`);
+      assert.match(stderr, /room left|is it full|does not fit/, `${left} kB`);
+      assert.match(stderr, /\[STORE_UNUSABLE\]/);
+      assert.equal(scene.harness.charged(), 0, `${left} kB`);
+    }
+    rmSync(filler);
+    // With room, the next command finds no damaged store.
+    const { code, stderr } = await scene.run({ job: { ...job, budget: 0 } });
+    assert.equal(code, 4, `${left} kB: ${stderr}`);
+    for (const name of readdirSync(scene.path('small'))) rmSync(scene.path(`small/${name}`));
+  }
+  assert.equal((await scene.run({ job })).code, 0);
+  assert.equal(scene.harness.charged(), PRICE);
+});
 
 test('a store that is deleted while the output is written is told of, though all was bought', {
   timeout,

@@ -29,8 +29,10 @@ const FORMAT: DatabaseFormat = {
 
 /** A file that another program holds for some milliseconds. */
 async function heldFile(t: TestContext, holdMs: number): Promise<string> {
-  const file = join(temporaryFolder(t), 'new.db');
-  new Database(file).exec('PRAGMA user_version = 0; CREATE TABLE t (a); DROP TABLE t').close();
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'older.db');
+  openSqlite(file, formatOf(folder, [7])).close();
+  new Database(file).exec('PRAGMA journal_mode = DELETE').close();
   const writer = new Worker(new URL('./first-writer.ts', import.meta.url), {
     workerData: { file, holdMs },
   });
@@ -41,9 +43,9 @@ async function heldFile(t: TestContext, holdMs: number): Promise<string> {
 
 test('a file that another program writes first is waited for', async (t) => {
   const file = await heldFile(t, 300);
-  using database = openSqlite(file, FORMAT);
+  using database = openSqlite(file, formatOf(dirname(file), [7, 8]));
   assert.equal(database.pragma('journal_mode', { simple: true }), 'wal');
-  assert.equal(database.prepare('SELECT count(*) FROM calls').pluck().get(), 0);
+  assert.equal(database.pragma('user_version', { simple: true }), 8);
 });
 
 test('a file of 0 bytes is not taken for a new one; a new one is never seen with 0 bytes', (t) => {
@@ -58,7 +60,30 @@ test('a file of 0 bytes is not taken for a new one; a new one is never seen with
 
 test('a file that is held for longer than the timeout is refused as busy', async (t) => {
   const file = await heldFile(t, 60_000);
-  assert.throws(() => openSqlite(file, { ...FORMAT, busyTimeoutMs: 50 }), { code: 'SQLITE_BUSY' });
+  const format = { ...formatOf(dirname(file), [7, 8]), busyTimeoutMs: 50 };
+  assert.throws(() => openSqlite(file, format), { code: 'SQLITE_BUSY' });
+});
+
+test('only a file that does not exist is a new one', (t) => {
+  const folder = temporaryFolder(t);
+  const noTables = join(folder, 'no-tables.db');
+  new Database(noTables).exec('CREATE TABLE t (a); DROP TABLE t').close();
+  const whole = join(folder, 'whole.db');
+  openSqlite(whole, FORMAT).close();
+  const bytes = readFileSync(whole);
+  for (const [name, content, code] of [
+    ['one-byte.db', 'S', 'SQLITE_NOTADB'],
+    ['one-zero.db', '\0', 'SQLITE_NOTADB'],
+    ['text.db', 'id,lat,lng\n', 'SQLITE_NOTADB'],
+    ['head.db', bytes.subarray(0, 16), 'SQLITE_NOTADB'],
+    ['zeros.db', Buffer.alloc(4096), 'SQLITE_NOTADB'],
+    ['no-tables.db', readFileSync(noTables), 'EMPTY_FILE'],
+  ] as const) {
+    const file = join(folder, name);
+    writeFileSync(file, content);
+    assert.throws(() => openSqlite(file, FORMAT), { code }, name);
+    assert.deepEqual(readFileSync(file), Buffer.from(content), name);
+  }
 });
 
 /** A format whose steps have these numbers; each makes a table of its own. */

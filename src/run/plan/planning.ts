@@ -1,3 +1,4 @@
+import { counted } from '../../base/format-numbers.ts';
 import type { CellRecord } from '../../contract/answer.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { placeOrigins } from '../../data/lookup/place-origins.ts';
@@ -100,6 +101,7 @@ export async function makePlan(
     expectedPrices(charged, payableFor(job)),
   );
   const lacking = countSets(unanswered.missing);
+  if (lacking.get(NO_TOPICS) === undefined) await tellLostAnswers(context);
   const asked = spared === null && limited === cells.size ? lacking : countSets(missing, limited);
   const spending = await planSpending(context, { cells, order, missing, priceList }, asked);
   return {
@@ -124,6 +126,16 @@ export async function makePlan(
     order,
     beyondLimit: cellsLacking(missing, cells.size, limited).length,
   };
+}
+
+/** Says before its answers are priced again that a store has lost all of them: a table was damaged, or they were deleted. */
+async function tellLostAnswers({ connection, store, source, effects }: RunContext): Promise<void> {
+  if (connection.kind === 'local' || connection.sample) return;
+  const credits = await store.creditsWithoutAnswers(source);
+  if (credits === 0) return;
+  effects.notice(
+    `The store has no answer of this service, though its ledger says that ${counted(credits, 'credit')} were charged: they were pruned or lost. Put back a copy of the store, else they are bought again.`,
+  );
 }
 
 async function newKeys({ account }: Job, keys: readonly Key[], store: Store): Promise<string[]> {

@@ -11,6 +11,7 @@ import {
 import type { SettledCall } from '../ledger/ledger-moves.ts';
 import { type Checked, checksumOf, damagedStore } from './packed-answers.ts';
 import type { AreaAnswers, StoredArea, Wanted } from './port.ts';
+import { storedJson } from './stored-json.ts';
 
 /** The stored row of an area: its answers as JSON. Areas are few, and read once a run. The answers have only the fields that are
  * the same in the whole area. */
@@ -33,10 +34,17 @@ type JsonAnswers = Record<string, [asOf: number, fields: Field[], stated?: strin
  * would cost a call for each of its locations for ever; a wrong area column causes a new mismatch. Natural answers stay fresh as long. */
 const MARK_HOLDS_MS = 365 * 24 * 60 * 60_000;
 
+function hasAnswers(answers: JsonAnswers): boolean {
+  return Object.values(answers).every(
+    ([asOf, fields]) => Number.isFinite(asOf) && Array.isArray(fields),
+  );
+}
+
 /** Skips slugs that this version does not have. */
 function parseAnswers(json: string): Map<TopicSlug, Answer> {
   const answers = new Map<TopicSlug, Answer>();
-  for (const [topic, [asOf, fields, stated]] of Object.entries(JSON.parse(json) as JsonAnswers)) {
+  const stored = storedJson<JsonAnswers>(json, 'the answers of an area', hasAnswers);
+  for (const [topic, [asOf, fields, stated]] of Object.entries(stored ?? {})) {
     if (isTopicSlug(topic)) answers.set(topic, { topic, asOf, fields, stated });
   }
   return answers;

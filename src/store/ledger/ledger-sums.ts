@@ -115,6 +115,16 @@ export function* correctPeriod(
   return correction!;
 }
 
+/** Reads no call where the store has an answer of the source. */
+export function* readCreditsWithoutAnswers(source: number): SqlWork<number> {
+  const sql = `SELECT CASE
+      WHEN EXISTS (SELECT 1 FROM cells WHERE source = $1) OR EXISTS (SELECT 1 FROM areas WHERE source = $1) THEN 0
+      ELSE (SELECT coalesce(sum(credits), 0) FROM calls WHERE source = $1 AND charge = 'charged')
+    END AS credits`;
+  const [[row]] = yield* read(statement<{ credits: number }>(sql, [source]));
+  return Number(row!.credits);
+}
+
 export function* readChargeStats(): SqlWork<Charges & Pick<StoreStats, 'chargesOf'>> {
   const sql = `SELECT sources.name AS source, charge, count(*) AS calls, sum(credits) AS credits
     FROM calls JOIN sources ON sources.id = calls.source GROUP BY sources.name, charge`;

@@ -186,6 +186,8 @@ export interface LedgerPort {
   allChargedPrices(): Promise<readonly ServicePrices[]>;
   /** Forgets what services charged: the contract's prices are expected again. @returns how many prices */
   forgetPrices(): Promise<number>;
+  /** The credits that the ledger counts as charged by a source of which the store has no answer at all; 0 where it has one. */
+  creditsWithoutAnswers(source: number): Promise<number>;
   refusedScopes(source: number, key: string): Promise<ReadonlySet<Scope>>;
   spending(account: string, period: BillingPeriod): Promise<PeriodSpending>;
   /** Sums of the ledger's calls, ordered by name, without groups that have no calls. */

@@ -10,6 +10,7 @@ import {
   write,
 } from '../../sql/sql-work.ts';
 import type { BundleContents } from '../answers/port.ts';
+import { storedJson } from '../answers/stored-json.ts';
 import type { SettledCall } from './ledger-moves.ts';
 import {
   type ChargedPrice,
@@ -103,7 +104,7 @@ export function* readBundleContents(
     enterprise: null,
   };
   for (const { kind, topics, age } of bundles) {
-    const slugs = JSON.parse(topics) as TopicSlug[];
+    const slugs = storedJson<TopicSlug[]>(topics, 'the contents of a bundle', Array.isArray)!;
     const isThin = slugs.length < PROMISED[kind];
     if (!isThin || Math.abs(age) < THIN_BUNDLE_HOLDS_MS) contents[kind] = slugs;
   }

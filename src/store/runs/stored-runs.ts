@@ -6,6 +6,7 @@ import {
   storable,
   write,
 } from '../../sql/sql-work.ts';
+import { storedJson } from '../answers/stored-json.ts';
 import type { Owner } from '../port.ts';
 import type { AccountTerms, LedgerAccount, NewRun, RunConclusion, RunRecord } from './port.ts';
 
@@ -59,8 +60,20 @@ export function* readAccounts(): SqlWork<LedgerAccount[]> {
   const [rows] = yield* read(statement<{ account: string; terms: string }>(sql));
   return rows.map(({ account, terms }) => ({
     name: account,
-    ...(JSON.parse(terms) as AccountTerms),
+    ...storedJson(terms, `the subscription of the account ${account}`, hasFigures)!,
   }));
+}
+
+/** The figures without which no period can be counted. */
+function hasFigures({
+  subscription,
+  anniversaryDay,
+  reserve,
+  overageCredits,
+}: AccountTerms): boolean {
+  const { creditsPerMonth, creditsPerMinute } = subscription;
+  const figures = [creditsPerMonth, creditsPerMinute, anniversaryDay, reserve, overageCredits];
+  return figures.every(Number.isFinite) && anniversaryDay >= 1 && anniversaryDay <= 31;
 }
 
 export function* readRuns(job: string | undefined, owner: Owner): SqlWork<RunRecord[]> {
@@ -73,8 +86,8 @@ export function* readRuns(job: string | undefined, owner: Owner): SqlWork<RunRec
     // A killed process cannot record its end. A process on another machine counts as running.
     state:
       row.state === 'running' && by !== owner.name && !owner.isAlive(by) ? 'cut off' : row.state,
-    settings: row.settings === null ? null : JSON.parse(row.settings),
-    summary: row.summary === null ? null : JSON.parse(row.summary),
+    settings: storedJson(row.settings, `the settings of run ${row.run}`),
+    summary: storedJson(row.summary, `the summary of run ${row.run}`),
   }));
 }
 

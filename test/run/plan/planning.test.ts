@@ -119,6 +119,7 @@ async function planOf(scene: Scene) {
     readAreas: async (_: number, names: readonly string[]) => names.map(() => null),
     bundleContents: async () => ({ standard: null, enterprise: null }),
     chargedPrices: async () => new Map(),
+    creditsWithoutAnswers: async () => 0,
     callTimes: async () => [],
     spending: async () => ({ charged: 9_900, unknown: 0, open: 0, exhaustedAt: null }),
   };
