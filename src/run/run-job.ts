@@ -6,19 +6,28 @@ import { total } from '../store/ledger/admission.ts';
 import type { FinalState } from '../store/runs/port.ts';
 import { buyInRounds } from './buy/buying-rounds.ts';
 import { purchaseJob, type ServiceConnection } from './frame/connection-kinds.ts';
+import {
+  answersFrom,
+  answersLoss,
+  lossError,
+  type ReplacedOutput,
+  readReplacedOutput,
+  sourceLoss,
+} from './frame/earlier-output.ts';
 import { checkOutputs, isEarlierFile, outputFiles } from './frame/job-outputs.ts';
 import { enterPhase, setIn } from './frame/progress.ts';
 import type { RunContext } from './frame/run-context.ts';
 import { RunTimes } from './frame/run-times.ts';
 import { rowsAreDone, STOPS, type Stop, storeMovedStop } from './frame/stop.ts';
 import { lookUp } from './look-up/look-up.ts';
+import { decideOutput } from './output-decision.ts';
 import { readStoredAreas } from './plan/area-plan.ts';
 import { verifyAreas } from './plan/area-verification.ts';
-import type { Plan } from './plan/planning.ts';
+import { type Plan, rowsWithAnswers } from './plan/planning.ts';
 import { spendingLimit } from './plan/spending.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import { pricePerPlace, type RunSummary, runSummary } from './summary.ts';
-import { type OutputSums, openOutputFields } from './write/output-fields.ts';
+import { openOutputFields } from './write/output-fields.ts';
 import type { TopicRatings } from './write/rating-counts.ts';
 import { writeOutput } from './write/write-output.ts';
 
@@ -32,82 +41,70 @@ export interface RunResult {
 
 /** Runs a job from its input to its output, for the command, the library and the page.
  * @param options.approve gets the plan before anything is spent, and throws to refuse it
- * @returns the result, with the plan, which the caller disposes of */
-export async function runJob(context: RunContext, { approve, ...options }: RunJobOptions) {
+ * @returns the result, with the plan, which the caller disposes of
+ * @throws OUTPUT_EXISTS where the output would lose answers */
+export async function runJob(
+  context: RunContext,
+  { approve, ...options }: RunJobOptions,
+): Promise<RunDone> {
   using opened = new DisposableStack();
   const prepared = opened.use(await prepare(context));
+  const earlier = await refuseLoss(prepared, options);
   await approve(prepared);
-  const result = await run(prepared, options);
+  const result = await run(prepared, { ...options, earlier });
   const owned = opened.move();
   return { prepared, result, [Symbol.dispose]: () => owned.dispose() };
 }
 
-export interface RunJobOptions {
+/** A run that has ended, with its plan. */
+export interface RunDone extends Disposable {
+  readonly prepared: Prepared;
+  readonly result: RunResult;
+}
+
+export interface RunJobOptions extends OutputOptions {
   readonly approve: (prepared: Prepared) => void | Promise<void>;
-  /** Replace existing files that Perilbook did not write. */
+}
+
+interface OutputOptions {
+  /** Replace existing files that Perilbook did not write, and outputs with answers that this run does not give. */
   readonly force?: boolean;
+  /** The command that writes another output, for a hint; left out where there is no command line. */
+  readonly commandWith?: (output: string) => string;
+  /** The output that is there, if it was read before; null: it may be replaced. */
+  readonly earlier?: ReplacedOutput | null;
+}
+
+/** Refuses, before anything is bought, to replace an output by answers of another source, or by fewer.
+ * @returns what the run may not replace by less; null for nothing
+ * @throws OUTPUT_EXISTS */
+async function refuseLoss(
+  { job, store, plan, connection }: Prepared,
+  { force = false, commandWith }: OutputOptions,
+): Promise<ReplacedOutput | null> {
+  const earlier = force ? null : await readReplacedOutput(job, store);
+  if (earlier === null) return null;
+  const { located } = plan.scan;
+  const now = rowsWithAnswers(plan, connection.kind === 'local');
+  // A run without rows or answers leaves the output as it is, and says why.
+  const loss =
+    sourceLoss(earlier, answersFrom(connection)) ??
+    (now === 0 ? null : answersLoss(earlier, { now, located }));
+  if (loss !== null) throw lossError(loss, job, commandWith ?? null);
+  return earlier;
 }
 
 /** Buys the missing answers of the plan within budget and quota, or looks them up in local data, and writes the output. The output has
- * all rows, also after a failure; but an earlier output stays as it is where a failure left the run without an answer, or where a run that
- * stopped, read no rows or had calls that failed would write no answer. An interrupt stops new calls and batches; calls and batches in
- * progress end, and the output is still written. */
-export async function run(
-  prepared: Prepared,
-  { force = false }: Pick<RunJobOptions, 'force'> = {},
-) {
-  const { job, store, plan, summary, sampleRows, progress } = prepared;
+ * all rows, also after a failure; an earlier output that says more stays as it is (`decideOutput`). An interrupt stops new calls and
+ * batches; calls and batches in progress end, and the output is still written. @throws as `runJob` */
+export async function run(prepared: Prepared, options: OutputOptions = {}): Promise<RunResult> {
+  const { job, store, plan } = prepared;
   checkPurchase(prepared);
+  const { force = false, earlier = await refuseLoss(prepared, options) } = options;
   await checkOutputs(job, plan.scan.rowFile, store, force);
   const number = await startRun(prepared);
   try {
-    const stopped =
-      (await getAnswers(prepared, plan, number)) ??
-      (plan.beyondLimit > 0 ? rowsAreDone(job.limit!) : null);
-    const verified = await verifiedPlan(prepared, plan);
-    const { creditsByOthers: byOthers, callsAbovePrice, creditsAbovePrice, lastFailure } = progress;
-    const spent = {
-      ...(await store.runSpending(number)),
-      byOthers,
-      callsAbovePrice,
-      creditsAbovePrice,
-      lastFailure,
-    };
-    enterPhase(progress, 'writing');
-    const fields = await openOutputFields(prepared, verified);
-    const isEnded = stopped !== null || plan.scan.rows === 0;
-    const isInVain = (isEnded || progress.callsFailed > 0) && progress.callsAnswered === 0;
-    const mayKeep = isInVain && (await outputFiles(job)).every(isEarlierFile);
-    const isFailure = stopped !== null && STOPS[stopped.reason].isFailure;
-    const isUnanswered = ({ hasAnswers, status }: OutputSums) =>
-      !hasAnswers && (isEnded || status.failed > 0);
-    const isKept = mayKeep && (isFailure || isUnanswered(await fields.sums()));
-    const written = isKept ? await fields.sums() : await writeOutput(prepared, plan.scan, fields);
-    // Before every other reason: the next run may not find the bought answers.
-    const moved = await store.moved();
-    const stop = moved === null ? stopped : storeMovedStop(moved);
-    const planned = { ...summary, sample_data: sampleRows.any };
-    const each = pricePerPlace(job, prepared.connection, plan);
-    const { areas } = verified;
-    const result = runSummary({
-      planned,
-      areas,
-      job,
-      each,
-      run: number,
-      spent,
-      written,
-      isKept,
-      stop,
-    });
-    // A broken export has no rows: it is no success.
-    const state = stop === null && result.rows === 0 ? 'incomplete' : stateOf(stop, result);
-    await store.finishRun(number, {
-      state,
-      resumeAfter: stop?.resumeAfter ?? null,
-      summary: result,
-    });
-    return { summary: result, state, stop, ratings: written.ratings };
+    return await fetchAndWrite(prepared, number, earlier);
   } catch (error) {
     // If the store failed, this fails too. Report the first error.
     await store
@@ -115,6 +112,62 @@ export async function run(
       .catch(() => {});
     throw error;
   }
+}
+
+/** What a started run does, to the record of its end. */
+async function fetchAndWrite(
+  prepared: Prepared,
+  number: number,
+  earlier: ReplacedOutput | null,
+): Promise<RunResult> {
+  const { job, store, plan, summary, sampleRows, progress } = prepared;
+  const stopped =
+    (await getAnswers(prepared, plan, number)) ??
+    (plan.beyondLimit > 0 ? rowsAreDone(job.limit!) : null);
+  const verified = await verifiedPlan(prepared, plan);
+  const { creditsByOthers, callsAbovePrice, creditsAbovePrice, lastFailure } = progress;
+  const spending = await store.runSpending(number);
+  enterPhase(progress, 'writing');
+  const fields = await openOutputFields(prepared, verified);
+  const decision = await decideOutput({
+    earlier,
+    isThere: (await outputFiles(job)).every(isEarlierFile),
+    rows: plan.scan.rows,
+    stop: stopped,
+    callsFailed: progress.callsFailed,
+    callsAnswered: progress.callsAnswered,
+    sums: () => fields.sums(),
+  });
+  const written =
+    decision.kind === 'keep' ? await fields.sums() : await writeOutput(prepared, plan.scan, fields);
+  // Before every other reason: the next run may not find the bought answers.
+  const moved = await store.moved();
+  const stop = moved === null ? stopped : storeMovedStop(moved);
+  const result = runSummary({
+    planned: { ...summary, sample_data: sampleRows.any },
+    areas: verified.areas,
+    job,
+    each: pricePerPlace(job, prepared.connection, plan),
+    run: number,
+    spent: {
+      ...spending,
+      byOthers: creditsByOthers,
+      callsAbovePrice,
+      creditsAbovePrice,
+      lastFailure,
+    },
+    written,
+    decision,
+    stop,
+  });
+  // A broken export has no rows: it is no success.
+  const state = stop === null && result.rows === 0 ? 'incomplete' : stateOf(stop, result);
+  await store.finishRun(number, {
+    state,
+    resumeAfter: stop?.resumeAfter ?? null,
+    summary: result,
+  });
+  return { summary: result, state, stop, ratings: written.ratings };
 }
 
 /** The plan, with what its verified areas show after a purchase. */

@@ -12,6 +12,7 @@ import { placesWithoutData } from './frame/local-data.ts';
 import type { Progress } from './frame/progress.ts';
 import type { RunContext } from './frame/run-context.ts';
 import type { Stop } from './frame/stop.ts';
+import type { OutputDecision } from './output-decision.ts';
 import { type AreaVerification, isTrusted } from './plan/area-verification.ts';
 import { cheapestCalls } from './plan/cheapest-calls.ts';
 import { scopeNotes } from './plan/notices.ts';
@@ -219,8 +220,7 @@ interface RunSummaryParts {
       'callsAbovePrice' | 'creditsAbovePrice' | 'lastFailure'
     >;
   readonly written: Omit<OutputSums, 'ratings'>;
-  /** The earlier output stays, because the run got no answer, or its input has no rows. */
-  readonly isKept: boolean;
+  readonly decision: OutputDecision;
   readonly stop: Stop | null;
 }
 
@@ -232,7 +232,7 @@ export function runSummary({
   run,
   spent,
   written,
-  isKept,
+  decision,
   stop,
 }: RunSummaryParts) {
   const { status, value, cellsComplete, isComplete } = written;
@@ -263,8 +263,9 @@ export function runSummary({
       value: hasOneCurrency(planned.findings) ? shareOf(value.ok, locatedIn(value)) : null,
     },
     output: job.output,
-    /** The file is the earlier output, unchanged: the run got no answer, or its input has no rows. */
-    output_kept: isKept,
+    /** The file is the earlier output, unchanged, and why; null where it was written. */
+    output_kept: decision.kind === 'keep',
+    output_kept_because: decision.kind === 'keep' ? decision.because : null,
     /** What the last call that was given up failed with; null where none was. */
     last_failure: spent.lastFailure || null,
     stopped: stop?.message ?? null,
@@ -325,7 +326,9 @@ function wayOf(
 /** The datasets of a local source that the job's topics use, and the topics and places that none of them answers. */
 function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan, origin }: Plan) {
   if (connection.kind === 'service')
-    return { kind: connection.sample ? ('sample' as const) : ('service' as const) };
+    return connection.sample
+      ? { kind: 'sample' as const }
+      : { kind: 'service' as const, address: connection.source };
   const { datasets, topics: here, topicsWithoutRecords } = connection.data;
   const used = datasetsOf(topics, counts);
   const { withoutData, leftOut } = placesWithoutData(connection.data, topics, order, scan.cells);

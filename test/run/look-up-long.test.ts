@@ -259,7 +259,7 @@ test(`${PLACES} places answered from local data are what the service says of the
     return rows.map(({ hazard_note: _, hazard_as_of: __, ...row }) => row);
   };
   const bought = await answered(`--base-url ${service.url} --api-key-file key --yes`);
-  const lookedUp = await answered('--service local');
+  const lookedUp = await answered('--service local --force');
   assert.equal(lookedUp.length, PLACES);
   for (const [index, row] of lookedUp.entries()) assert.deepEqual(row, bought[index]);
   const statuses = Map.groupBy(lookedUp, ({ hazard_status }) => hazard_status);

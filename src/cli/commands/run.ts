@@ -1,15 +1,12 @@
 import { counted } from '../../base/format-numbers.ts';
+import { commandLine } from '../../base/shell-words.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { openRun } from '../../host/run-host.ts';
 import { isUnlimited } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
 import { runFacts } from '../../run/estimate.ts';
-import {
-  outputFiles,
-  rowsOutput,
-  topicsOnlyBefore,
-  writtenOutputs,
-} from '../../run/frame/job-outputs.ts';
+import { topicsOnlyBefore } from '../../run/frame/earlier-output.ts';
+import { outputFiles, rowsOutput, writtenOutputs } from '../../run/frame/job-outputs.ts';
 import { mostWords } from '../../run/plan/notices.ts';
 import { type Prepared, prepareAgain } from '../../run/prepare.ts';
 import { runJob } from '../../run/run-job.ts';
@@ -135,6 +132,8 @@ async function planAndRun(
   );
   const done = await runJob(opened.context, {
     force: flags.force === true,
+    commandWith: (output) =>
+      commandLine('run', words, { ...flags, output: shownPath(output, context.workingFolder) }),
     approve: async (prepared) => {
       show.pause();
       if (context.log === undefined) {

@@ -6,6 +6,7 @@ import type { RatingFinding } from '../../report/figures/story.ts';
 import { otherFormat } from '../../rows/open/open-row-file.ts';
 import { periodLimit } from '../../run/frame/account-state.ts';
 import { STOPS } from '../../run/frame/stop.ts';
+import type { KeptBecause } from '../../run/output-decision.ts';
 import { verificationText } from '../../run/plan/notices.ts';
 import type { Plan } from '../../run/plan/planning.ts';
 import type { Prepared } from '../../run/prepare.ts';
@@ -61,10 +62,9 @@ export function runMessages(
 
 function writtenMessage(summary: RunResult['summary'], folder: string): string {
   const { status, output } = summary;
-  if (summary.output_kept) {
-    const why = summary.rows === 0 ? 'the input has no rows' : 'this run got no answer';
-    return `Kept: ${outputName(output, folder)} as it was, because ${why}.`;
-  }
+  const { output_kept_because: because } = summary;
+  if (because !== null)
+    return `Kept: ${outputName(output, folder)} as it was, because ${KEPT_BECAUSE[because]}.`;
   const statuses = ROW_STATUSES.filter((name) => status[name] > 0).map(
     (name) => `${grouped(status[name])} ${name}`,
   );
@@ -72,6 +72,13 @@ function writtenMessage(summary: RunResult['summary'], folder: string): string {
   const rows = `${parts}${counted(summary.rows, 'row')}${statuses.length === 0 ? '' : ` (${statuses.join(', ')})`}`;
   return `Written: ${outputName(output, folder)}, ${rows}.`;
 }
+
+const KEPT_BECAUSE: Readonly<Record<KeptBecause, string>> = {
+  no_rows: 'the input has no rows',
+  no_answer: 'this run got no answer',
+  fewer_answers:
+    'it has more rows with answers than this run. What was bought is in the store; to write it all the same: --force',
+};
 
 /** Rows with more fields than columns: their new fields are not under the names of the header. */
 export function longRowsMessage({ job, plan, summary }: Prepared, folder: string): string[] {

@@ -3,8 +3,6 @@ import { mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, matchesGlob, relative, sep } from 'node:path';
 import { hasSystemCode, PerilbookError, resultOrNull } from '../../base/errors.ts';
 import { readHead } from '../../base/pipes.ts';
-import { perilbookColumns } from '../../columns/row.ts';
-import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import type { PartSettings } from '../../job/input-setting.ts';
 import type { Job } from '../../job/settings.ts';
 import {
@@ -181,26 +179,6 @@ export function isEarlierFile(output: string): boolean {
   if (output === '-') return false;
   // A folder that may not be entered, a loop of links: the check of the output says so.
   return resultOrNull(() => statSync(output).isFile()) === true;
-}
-
-/** The topics whose columns an earlier output has and a job does not ask for; none where there is no such file. */
-export async function topicsOnlyBefore({
-  output,
-  parts,
-  prefix,
-  topics,
-}: Job): Promise<TopicSlug[]> {
-  if (parts !== null || !isEarlierFile(output)) return [];
-  try {
-    const known = perilbookColumns(prefix);
-    const { columns } = await openRowFile(output);
-    const before = new Set(columns.map((name) => known.get(name)?.topic));
-    return TOPIC_SLUGS.filter((topic) => before.has(topic) && !topics.includes(topic));
-  } catch (error) {
-    // A file that is not a table has no columns to lose; whether it may be replaced is checked elsewhere.
-    if (error instanceof PerilbookError) return [];
-    throw error;
-  }
 }
 
 const HEAD_BYTES = 8_192;

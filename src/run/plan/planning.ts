@@ -31,7 +31,7 @@ import {
   purchaseBySet,
 } from './cheapest-calls.ts';
 import { CompleteCells } from './complete-cells.ts';
-import type { CellNumbers } from './reach.ts';
+import { type CellNumbers, purchasesFor } from './reach.ts';
 import { type PlannedSpending, planSpending } from './spending.ts';
 
 /** The priced calls of a run, and its spending limits. It never changes: a run keeps its own `CellQueue`. */
@@ -55,6 +55,23 @@ export interface Plan extends MissingAnswers, PlannedSpending {
   readonly order: CellNumbers;
   /** How many cells beyond the job's limit of rows lack something, too. They are neither priced nor asked for. */
   readonly beyondLimit: number;
+}
+
+/** The rows that have an answer after a run of this plan, also a stale one, or one of their areas. */
+export function rowsWithAnswers(plan: Plan, isLocal: boolean): number {
+  const { scan, order, missing, hasAnswers, priceList } = plan;
+  const { cells } = scan;
+  const isBought = isLocal
+    ? new Uint8Array(cells.size).fill(1)
+    : purchasesFor(
+        { cells, order, missing, priceList },
+        Math.min(plan.limit, plan.available, plan.window),
+      ).isBought;
+  let rows = 0;
+  for (let cell = 0; cell < cells.size; cell++)
+    if (hasAnswers[cell] === 1 || isBought[cell] === 1 || missing.get(cell) === NO_TOPICS)
+      rows += cells.rows(cell);
+  return rows;
 }
 
 interface AreaSavings {
@@ -207,6 +224,8 @@ interface MissingAnswers {
   readonly hadNoData: ReadonlyMap<number, TopicSet>;
   /** The cells that lack answers and are not asked for, because the service rejected them, and their rows. */
   readonly rejected: { readonly cells: number; readonly rows: number };
+  /** By the cell's number: 1 where the store has an answer, also a stale one. */
+  readonly hasAnswers: Uint8Array;
 }
 
 /** Reads what the store has of the cells.
@@ -221,16 +240,19 @@ async function findMissing(
   const missing = new TopicSets(cells.size);
   const hadNoData = new Map<number, TopicSet>();
   const rejected = { cells: 0, rows: 0 };
+  const hasAnswers = new Uint8Array(cells.size);
   const wanted = wantedAnswers(job, freshness).map((answer) => ({
     ...answer,
     fields: onComplete === null ? 0 : (fieldsOf?.(answer.topic) ?? answer.fields),
   }));
   const put = (cell: number, record: CompleteCell | CellRecord) => {
     if ('fields' in record) {
+      hasAnswers[cell] = 1;
       missing.set(cell, NO_TOPICS);
       onComplete?.(cell, record);
       return;
     }
+    if (record.answers.size > 0) hasAnswers[cell] = 1;
     const unanswered = missingSet(record, job.topics, freshness);
     if (unanswered === NO_TOPICS && isWithheld(record, job.topics, freshness)) {
       rejected.cells++;
@@ -252,7 +274,7 @@ async function findMissing(
   );
   if (whole !== null) {
     for await (const page of whole) for (const { number, record } of page) put(number, record);
-    return { missing, hadNoData, rejected };
+    return { missing, hadNoData, rejected, hasAnswers };
   }
   for (let from = 0; from < cells.size; from += CELLS_PER_READ) {
     const records = await store.readWanted(
@@ -262,5 +284,5 @@ async function findMissing(
     );
     for (const [index, record] of records.entries()) if (record !== null) put(from + index, record);
   }
-  return { missing, hadNoData, rejected };
+  return { missing, hadNoData, rejected, hasAnswers };
 }

@@ -27,8 +27,8 @@ export interface OutputSums {
   readonly status: StatusCounts;
   /** The value of the located rows by status, in units (`CellTable`); all 0 in file order. */
   readonly value: StatusCounts;
-  /** Whether some row has an answer, also a stale one, or one beside topics that it lacks. */
-  readonly hasAnswers: boolean;
+  /** The rows that have an answer, also a stale one, or one beside topics that they lack. */
+  readonly answered: number;
   /** Places all of whose rows are `ok`. */
   readonly cellsComplete: number;
   /** Whether all rows of a place are `ok`. */
@@ -130,7 +130,8 @@ export class OutputFields {
   readonly #kept = new Map<number, readonly Field[]>();
   /** The plan reads cells that lack nothing: their status, the first of all (`ok`), is 0 already. */
   readonly #statuses: Uint8Array;
-  #hasAnswers = false;
+  /** By the cell's number: 1 where it lacks something and has an answer. */
+  readonly #hasAnswers: Uint8Array;
   #sums: Promise<OutputSums> | null = null;
 
   constructor(job: Job, { scan, complete }: Pick<Plan, 'scan' | 'complete'>, makers: FieldMakers) {
@@ -139,6 +140,7 @@ export class OutputFields {
     this.#complete = complete;
     this.#makers = makers;
     this.#statuses = new Uint8Array(scan.cells.size);
+    this.#hasAnswers = new Uint8Array(scan.cells.size);
   }
 
   get count(): number {
@@ -167,7 +169,7 @@ export class OutputFields {
         if (this.#complete.has(number)) continue;
         fieldsRead.set(number, completeOf(number).of(cell.asOf, cell.fields(), cell.stated));
       } else {
-        this.#hasAnswers ||= cell.hasAnswers;
+        this.#hasAnswers[number] = cell.hasAnswers ? 1 : 0;
         fieldsRead.set(number, cell.fields);
         if (keeps && this.#kept.size < MOST_KEPT) this.#kept.set(number, cell.fields);
       }
@@ -206,7 +208,12 @@ export class OutputFields {
     const counted = counting(sink);
     for (const places of this.#batches()) await this.put(counted, places, true);
     const sums = sumStatuses(this.#scan, this.#statuses);
-    return { ...sums, hasAnswers: this.#hasAnswers || sums.status.ok > 0, ratings };
+    const { cells } = this.#scan;
+    let answered = sums.status.ok;
+    for (let cell = 0; cell < cells.size; cell++)
+      if (this.#hasAnswers[cell] === 1 && this.#statuses[cell] !== COMPLETE)
+        answered += cells.rows(cell);
+    return { ...sums, answered, ratings };
   }
 
   *#batches(): Generator<readonly number[]> {
@@ -238,13 +245,15 @@ function withoutReplaced({ answers, failures }: CellRecord): CellRecord {
   return { answers: new Map([...answers].filter(([, answer]) => isCurrent(answer))), failures };
 }
 
+const COMPLETE = ROW_STATUSES.indexOf('ok');
+
 const NO_SINK: PlaceSink = { put() {}, putMillionths() {}, putText() {}, endPlace() {} };
 
 /** The rows and their value by status, from the sums that the scan has kept. */
 function sumStatuses(
   { cells, places }: Scan,
   statuses: Uint8Array,
-): Omit<OutputSums, 'ratings' | 'hasAnswers'> {
+): Omit<OutputSums, 'ratings' | 'answered'> {
   const status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as StatusCounts;
   const value = { ...status };
   let cellsComplete = 0;
