@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type Call, CREDITS } from '../../src/contract/credits.ts';
+import { HEADERS } from '../../src/contract/headers.ts';
+import { isTopicSlug } from '../../src/contract/topics.ts';
+import type { JobFile } from '../../src/job/job-file.ts';
+import { IN_A_ROW } from '../../src/run/buy/next-step.ts';
+import type { Store } from '../../src/store/port.ts';
+import { openPostgresStore } from '../../src/store/postgres-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { envelopeOf } from '../client/answers.ts';
+import { serveHttp } from '../client/servers.ts';
+import { sharedPostgres } from '../postgres-server.ts';
+import { fc } from '../properties.ts';
+import { openHarness, places } from '../run/harness.ts';
+import { LONG, times } from '../tier.ts';
+
+/** How a refusal words itself. */
+const WORDS = [
+  { body: '' },
+  { body: { error: { code: 'TRY_AGAIN', message: 'try again' } } },
+  { body: { message: 'over rate limit' } },
+  { body: { message: 'Trop de requêtes' } },
+  { body: { error: { errors: [{ reason: 'userRateLimitExceeded' }] } } },
+  { body: { error: { code: 'token_quota_exceeded', message: 'Tokens per minute exceeded' } } },
+  { body: { error: { code: 'insufficient_quota', message: 'You exceeded your current quota' } } },
+  { body: { message: 'You have exceeded your daily limit' } },
+  { body: { code: 'QUOTA_EXCEEDED' }, isQuota: true },
+  { body: { code: 'SCOPE_REQUIRED' }, isScope: true },
+  { body: { message: 'hail and wildfire are not part of your plan' }, isScope: true },
+  { body: '<!doctype html><title>Forbidden scope</title>' },
+] as const satisfies readonly { body: unknown; isQuota?: true; isScope?: true }[];
+
+/** What the service does with a request. It charges the highest figure that it states, and an answer at least its price. */
+interface Deed {
+  /** 200: an answer. */
+  readonly status: number;
+  readonly words: (typeof WORDS)[number];
+  /** The figures in the header and in `meta`; null: the price of an answer, nothing of a failure. */
+  readonly header: readonly number[] | null;
+  readonly meta: number | null;
+  readonly wait: string | null;
+}
+
+const figure = fc.oneof(
+  { weight: 10, arbitrary: fc.integer({ min: 0, max: 40 }) },
+  { weight: 1, arbitrary: fc.constantFrom(999, 1_000) },
+  { weight: 1, arbitrary: fc.constantFrom(1_001, 2_000, 50_000) },
+);
+const header = fc.option(fc.array(figure, { minLength: 1, maxLength: 3 }), { freq: 2 });
+const meta = fc.option(figure, { freq: 2 });
+const deed = (status: fc.Arbitrary<number>, isStated: boolean): fc.Arbitrary<Deed> =>
+  fc.record({
+    status,
+    words: fc.constantFrom(...WORDS),
+    header: isStated ? header : fc.constant(null),
+    meta: isStated ? meta : fc.constant(null),
+    wait: fc.option(fc.constantFrom('0', '1', '2', '30'), { freq: 1 }),
+  });
+const failing = fc.oneof(
+  fc.integer({ min: 400, max: 599 }),
+  fc.constantFrom(400, 401, 402, 403, 403, 404, 408, 420, 429, 429, 500, 502, 503),
+);
+const anyDeed = fc.oneof(
+  { weight: 8, arbitrary: deed(fc.constant(200), false) },
+  { weight: 3, arbitrary: deed(fc.constant(200), true) },
+  { weight: 3, arbitrary: deed(failing, true) },
+  { weight: 3, arbitrary: deed(failing, false) },
+);
+/** Most deeds are done once, some last. */
+const lasting = fc
+  .tuple(anyDeed, fc.constantFrom(1, 1, 1, 2, 3, 12))
+  .map(([one, times]) => Array.from({ length: times }, () => one));
+const anyStory = fc.record({
+  deeds: fc.array(lasting, { minLength: 1, maxLength: 12 }).map((parts) => parts.flat()),
+  places: fc.integer({ min: 1, max: 12 }),
+  topics: fc.constantFrom<string[]>(['hail'], ['hail', 'wildfire', 'park'], ['natural'], ['all']),
+  budget: fc.option(fc.integer({ min: 0, max: 300 }), { nil: undefined }),
+});
+type Story = typeof anyStory extends fc.Arbitrary<infer Told> ? Told : never;
+
+/** A request that was answered: its target, what was stated, and whether it was a failure with a cost. */
+interface Sent {
+  readonly target: string;
+  readonly stated: number;
+  readonly isAnswer: boolean;
+  readonly isPaidFailure: boolean;
+}
+
+async function serveDeeds(t: TestContext) {
+  let deeds: Deed[] = [];
+  let sent: Sent[] = [];
+  const url = await serveHttp(t, (request, response) => {
+    const asked = new URL(request.url!, 'http://127.0.0.1');
+    const [, , topic, bundle] = asked.pathname.split('/');
+    const call: Call = isTopicSlug(topic!)
+      ? { kind: 'single', topic }
+      : { kind: bundle as 'standard' | 'enterprise' };
+    const { status = 200, words, header = null, meta = null, wait = null } = deeds.shift() ?? {};
+    const isAnswer = status === 200;
+    const price = CREDITS[call.kind];
+    const figures = header ?? (isAnswer ? [price] : []);
+    const inMeta = meta ?? (isAnswer ? price : null);
+    const stated = Math.max(isAnswer ? price : 0, ...figures, inMeta ?? 0);
+    sent.push({ target: request.url!, stated, isAnswer, isPaidFailure: !isAnswer && stated > 0 });
+    const [lat, lng] = ['lat', 'lng'].map((name) => Number(asked.searchParams.get(name)));
+    const envelope = envelopeOf(call, { lat: lat!, lng: lng! });
+    const costs = inMeta === null ? {} : { credit_cost: inMeta };
+    const said = words?.body ?? '';
+    const body = isAnswer
+      ? { ...envelope, meta: { ...envelope.meta, ...costs } }
+      : typeof said === 'string' && inMeta === null
+        ? said
+        : { ...(typeof said === 'string' ? { message: said } : said), meta: costs };
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+      ...(figures.length > 0 && { [HEADERS.creditCost]: figures.join(', ') }),
+      ...(wait !== null && !isAnswer && { [HEADERS.retryAfter]: wait }),
+    });
+    response.end(text);
+  });
+  return {
+    url,
+    begin(next: readonly Deed[]): void {
+      deeds = [...next];
+    },
+    /** What was sent since the last time. */
+    take(): Sent[] {
+      const taken = sent;
+      sent = [];
+      return taken;
+    },
+  };
+}
+
+const CONCURRENCY = 3;
+/** A higher cost is not believed (src/client/verdict.ts), and this one is not counted in full. */
+const [MOST_BELIEVED, MOST_COUNTED] = [1_000, 1_000_000];
+
+/** Two runs of a story on a store of its own: the ledger has at least what the service stated, and what it has beyond the bound are charges
+ * above the price of their call. */
+async function tellStory(
+  harness: Awaited<ReturnType<typeof openHarness>>,
+  service: Awaited<ReturnType<typeof serveDeeds>>,
+  store: Store,
+  { deeds, topics, budget, places: count }: Story,
+): Promise<void> {
+  const key = harness.key();
+  const job = { topics, concurrency: CONCURRENCY, ...(budget !== undefined && { budget }) };
+  harness.writeInput(places(count));
+  const options = { keys: [key], baseUrl: service.url, store };
+  service.begin(deeds);
+  service.take();
+  for (let number = 0; number < 2; number++) {
+    const plan = await harness.plan(job as JobFile, options).catch(() => null);
+    if (plan === null) return assert.deepEqual(service.take(), []);
+    const ended = await harness.run(job as JobFile, options).catch((error: { code?: string }) => {
+      assert.match(String(error.code), /^(SCOPE_MISSING|NEEDS_APPROVAL)$/, String(error));
+      return null;
+    });
+    const sent = service.take();
+    if (ended === null) return assert.deepEqual(sent, []);
+    const { summary, stop } = ended;
+    const ledger = summary.credits_spent + summary.credits_unknown;
+    const stated = sent.reduce((sum, { stated }) => sum + Math.min(stated, MOST_COUNTED), 0);
+    assert.ok(ledger >= stated, `${ledger} in the ledger, ${stated} stated`);
+    const within = ledger - summary.credits_above_price;
+    assert.ok(within <= plan.credits_limit, `${within} of ${plan.credits_limit}`);
+    // One request is paid at most twice, one that failed at a cost once.
+    for (const asked of Map.groupBy(sent, ({ target }) => target).values()) {
+      const paid = asked.filter(({ stated }) => stated > 0);
+      assert.ok(paid.length <= 2, `paid ${paid.length} times`);
+      const first = asked.findIndex(({ isPaidFailure }) => isPaidFailure);
+      assert.ok(first < 0 || first === asked.length - 1, `asked again: ${JSON.stringify(asked)}`);
+    }
+    // The second charged failure without an answer in between stops the run; the calls in flight are completed.
+    let inARow = 0;
+    for (const [index, { isAnswer, isPaidFailure }] of sent.entries()) {
+      inARow = isAnswer ? 0 : inARow + (isPaidFailure ? 1 : 0);
+      if (inARow < IN_A_ROW.charged) continue;
+      assert.ok(stop !== null, 'went on after charged failures');
+      assert.ok(
+        sent.length - index - 1 <= 2 * CONCURRENCY,
+        `${sent.length - index - 1} after them`,
+      );
+      break;
+    }
+    const unbelieved = sent.findIndex(({ stated }) => stated > MOST_BELIEVED);
+    if (unbelieved >= 0) {
+      assert.ok(stop !== null, 'went on after a cost that no call has');
+      assert.ok(sent.length - unbelieved - 1 <= 2 * CONCURRENCY, 'calls after it');
+    }
+    if (!deeds.some(({ words }) => 'isQuota' in words)) assert.notEqual(stop?.reason, 'quota');
+    if (!deeds.some(({ words }) => 'isScope' in words)) {
+      const source = await store.source('harness');
+      const lost = await store.refusedScopes(source, key.fingerprint);
+      assert.deepEqual([...lost], [], 'a scope is noted as lost');
+    }
+  }
+}
+
+async function tellStories(
+  t: TestContext,
+  numRuns: number,
+  open: (harness: Awaited<ReturnType<typeof openHarness>>, number: number) => Promise<Store>,
+): Promise<void> {
+  const harness = await openHarness(t, { factor: 100 });
+  const service = await serveDeeds(t);
+  let number = 0;
+  await fc.assert(
+    fc.asyncProperty(anyStory, async (story) => {
+      const store = await open(harness, ++number);
+      await tellStory(harness, service, store, story).finally(() => store.close());
+    }),
+    { numRuns, endOnFailure: true },
+  );
+}
+
+const owner = { name: 'test', isAlive: () => true };
+
+test('SQLite: whatever a service states and refuses, in whatever words, the ledger has it and the bound holds', async (t) => {
+  await tellStories(
+    t,
+    times({ short: 12, long: 300, soak: 3_000 }),
+    async ({ folder, clock }, number) =>
+      openSqliteStore(join(folder, `stated-${number}.db`), clock, owner),
+  );
+});
+
+test(
+  'PostgreSQL: whatever a service states and refuses, in whatever words, the ledger has it and the bound holds',
+  LONG,
+  async (t) => {
+    const server = await sharedPostgres();
+    await tellStories(t, times({ long: 40, soak: 400 }), async ({ clock }) =>
+      openPostgresStore(server.storeAddress(), clock, owner),
+    );
+  },
+);
