@@ -27,7 +27,7 @@ export function resolveInput(
   given: string | readonly string[],
   output: string | undefined,
   workingFolder: string,
-) {
+): InputSettings {
   const list = [given].flat();
   if (list.includes('-')) {
     if (list.length === 1)

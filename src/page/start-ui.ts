@@ -17,7 +17,14 @@ import { UiApi } from './web/api.ts';
 import { HTML } from './web/assets.ts';
 import { addRoutes } from './web/routes.ts';
 
-export type RunningUi = Awaited<ReturnType<typeof startUi>>;
+/** The page's server. */
+export interface RunningUi {
+  readonly port: number;
+  /** An address that works once. */
+  newAddress(): string;
+  /** Finishes calls in flight, writes the outputs, and stops the server; resolves to the number of stopped runs. */
+  close(): Promise<number>;
+}
 
 /** The page listens on this machine only. There is no option to change that. */
 const HOST = '127.0.0.1';
@@ -25,7 +32,7 @@ const HOST = '127.0.0.1';
 const MOST_JSON = 64 * 1024;
 
 /** Starts the page. @throws USAGE when it cannot listen on the port, INPUT_UNREADABLE for the first file */
-export async function startUi(options: UiDependencies) {
+export async function startUi(options: UiDependencies): Promise<RunningUi> {
   const closing = new AbortController();
   const api = new UiApi(options);
   const sessions = new Sessions();
@@ -81,9 +88,7 @@ export async function startUi(options: UiDependencies) {
   port = (app.server.address() as AddressInfo).port;
   return {
     port,
-    /** An address that works once. */
     newAddress: () => `http://${HOST}:${port}/?token=${sessions.newToken()}`,
-    /** Finishes calls in flight, writes the outputs, and stops the server; resolves to the number of stopped runs. */
     async close() {
       // The page still gets the updates of the runs that are stopped.
       const stopped = await api.close();

@@ -26,13 +26,24 @@ import { startService } from '../service/http/start-service.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
 import { addSample, lacksSample, refreshSampleReadings } from './add-sample.ts';
 
+/** The running service and the key to it. */
+interface EmbeddedService extends AsyncDisposable {
+  readonly baseUrl: string;
+  readonly keys: readonly {
+    readonly secret: string;
+    readonly fingerprint: string;
+    /** Null: all. */
+    readonly scopes: null;
+  }[];
+}
+
 /** Starts our own service on loopback with sample data for a job's topics, the job's account, and a key that is revoked at the end.
  * @param notice prints a message before a step that takes seconds */
 export async function startEmbeddedService(
   { dataFolder, clock }: Pick<JobFolders, 'dataFolder'> & { readonly clock: Clock },
   job: Job,
   notice: (line: string) => void,
-) {
+): Promise<EmbeddedService> {
   // Beside the store, so that both are deleted together; in the data folder where the store is a database.
   const folder = isPostgresAddress(job.store) ? dataFolder : dirname(job.store);
   if (folder === NO_FOLDER) throw noDataFolder('--store FILE');

@@ -84,7 +84,11 @@ function pollutionAt(location: Location): number {
 }
 
 /** Air quality of every county for the full year before `now`. The days by category add up to `daysWithAqi`. */
-export function* airQualityYears(counties: readonly SampleCounty[], now: number, random: Random) {
+export function* airQualityYears(
+  counties: readonly SampleCounty[],
+  now: number,
+  random: Random,
+): Generator<AirQualityRecord> {
   const year = new Date(now).getUTCFullYear() - 1;
   for (const county of counties) {
     const pollution = pollutionAt(county.centre);
@@ -121,7 +125,11 @@ const HOUR_MS = 3_600_000;
 
 /** The last reading of every monitor, in micrograms per cubic metre, at the last full hour before `now`: two in each big city, and one in
  * the middle of each third county and each large one, so that hardly a county's centre is farther than 80 km from one. */
-export function* monitorReadings(counties: readonly SampleCounty[], now: number, random: Random) {
+export function* monitorReadings(
+  counties: readonly SampleCounty[],
+  now: number,
+  random: Random,
+): Generator<ReadingRecord> {
   const measuredAt = Math.floor((now - 1) / HOUR_MS) * HOUR_MS;
   const rural = counties.filter(
     ({ geoid, centre }, index) => index % 3 === 0 || centre.lng < -100 || geoid >= '60',

@@ -11,9 +11,7 @@ export type ThreadRequest =
   | { readonly kind: 'task'; readonly work: number; readonly task: unknown }
   | { readonly kind: 'end'; readonly work: number };
 
-export type ThreadReply =
-  | { readonly result: unknown }
-  | { readonly error: ReturnType<typeof plainError> };
+export type ThreadReply = { readonly result: unknown } | { readonly error: PlainError };
 
 /** Runs the tasks of a work in one thread, one after the other. */
 export interface TaskRunner<Task, Result> {
@@ -30,7 +28,14 @@ export type InThread<Setup, Task, Result> = (
 ) => TaskRunner<Task, Result> | Promise<TaskRunner<Task, Result>>;
 
 /** An error as a message carries it: the copy of an error loses its class and code. */
-export function plainError(error: unknown) {
+export interface PlainError {
+  readonly message: string;
+  readonly stack: string | undefined;
+  /** Of a `PerilbookError`. */
+  readonly coded: Pick<PerilbookError, 'code' | 'hint' | 'context'> | null;
+}
+
+export function plainError(error: unknown): PlainError {
   if (!(error instanceof Error)) return { message: String(error), stack: undefined, coded: null };
   const { message, stack } = error;
   const coded =
@@ -40,7 +45,7 @@ export function plainError(error: unknown) {
   return { message, stack, coded };
 }
 
-export function rebuildError({ message, stack, coded }: ReturnType<typeof plainError>): Error {
+export function rebuildError({ message, stack, coded }: PlainError): Error {
   if (coded !== null) return new PerilbookError(coded.code, message, coded.hint, coded.context);
   return Object.assign(new Error(message), { stack });
 }

@@ -56,5 +56,6 @@ const jobCheckCommand: RunCommand<Flags<'job check'>> = async (context, flags, [
 
 export const jobCommands = {
   'job check': jobCheckCommand,
-  'job schema': async (context: CliContext) => void sayJson(context, jobFileJsonSchema()),
+  'job schema': async (context: CliContext): Promise<undefined> =>
+    void sayJson(context, jobFileJsonSchema()),
 };

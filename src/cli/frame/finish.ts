@@ -18,7 +18,10 @@ type RunOutcome =
 /** The program of `on_finish`, ready to be started; does nothing where the job has none. Its failure is reported, and does not change the
  * exit code: the rows are written, and a repeated run would not help.
  * @returns to be called once, when a run has ended or an error has ended it; never rejects */
-export async function openFinish(context: CliContext, job: Job) {
+export async function openFinish(
+  context: CliContext,
+  job: Job,
+): Promise<(outcome: RunOutcome) => Promise<void>> {
   const { clock, version = '' } = context;
   const command = job.onFinish;
   if (command === null) return async () => {};

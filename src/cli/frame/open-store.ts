@@ -18,7 +18,7 @@ export async function openExistingStore(
   { store }: Job,
   flags: JobFlags,
   writes = false,
-) {
+): Promise<Store> {
   const { clock, owner, env } = context;
   if (isPostgresAddress(store)) return openStoreAt(store, clock, owner, { mustExist: true });
   if (existsSync(store)) return openStoreAt(store, clock, owner);

@@ -92,7 +92,7 @@ export function lostMessage(
   job: Job,
   lost: readonly TopicSlug[],
   isWritten = true,
-) {
+): string[] {
   if (lost.length === 0) return [];
   const topics = [...job.topics, ...lost];
   const all = parseTopics('all', topicsInGroups(job.service.kind));

@@ -66,8 +66,23 @@ export function exitCodeOfRun({ state, stop, summary }: RunResult): number {
   }
 }
 
+/** An error as `--json` prints it. */
+export interface ErrorReport {
+  /** Stable; `BUG` for what Perilbook did wrong. */
+  readonly code: ErrorCode;
+  /** What happened. */
+  readonly message: string;
+  /** What to do. */
+  readonly hint: string;
+  /** Where it happened, as far as it is known; left out where it is not. */
+  readonly file?: string | undefined;
+  readonly line?: number | undefined;
+  readonly row?: number | undefined;
+  readonly column?: string | undefined;
+}
+
 /** An error as `--json` prints it, with the place where it happened. */
-export function errorReport(error: unknown) {
+export function errorReport(error: unknown): ErrorReport {
   if (!(error instanceof PerilbookError)) {
     const message = error instanceof Error ? error.message : String(error);
     return { code: 'BUG', message, hint: 'This is a bug in Perilbook. Please report it.' };

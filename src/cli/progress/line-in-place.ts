@@ -4,7 +4,21 @@ import { type CliContext, say, shownOn } from '../frame/context.ts';
 import { isDumb } from '../messages/format.ts';
 
 /** One line of the terminal that is drawn again in its place. `draw` gets the width that the text may have, in columns. */
-export function lineInPlace(context: CliContext) {
+/** A line that is drawn again in its place. */
+interface LineInPlace {
+  clear(): void;
+  /** @param text gets the width that it may have, in columns */
+  draw(text: (width: number) => string): void;
+}
+
+/** A line for what happens now, between lines that stay. */
+interface ShownLine {
+  line(text: () => string): void;
+  say(text: string): void;
+  end(): void;
+}
+
+export function lineInPlace(context: CliContext): LineInPlace {
   const { stderr } = context;
   const columns = () => Math.max(20, stderr.columns || 80);
   let shown = '';
@@ -29,7 +43,7 @@ export function lineInPlace(context: CliContext) {
 const SHOWN_EVERY_MS = 200;
 
 /** A line that is drawn again in its place, on terminals only. */
-export function showLine(context: CliContext) {
+export function showLine(context: CliContext): ShownLine {
   const { stderr, clock } = context;
   const isShown =
     !context.isQuiet && context.log === undefined && stderr.isTTY === true && !isDumb(context);

@@ -81,6 +81,13 @@ export function isListOfObjects(bytes: Buffer, at: number): boolean {
   return bytes[at] === OPEN_LIST && bytes[skipSpace(bytes, at + 1)] === OPEN_OBJECT;
 }
 
+interface FoundElements {
+  readonly found: readonly { readonly from: number; readonly to: number }[];
+  /** After the last element and its comma, or after the closing bracket. */
+  readonly to: number;
+  readonly isClosed: boolean;
+}
+
 /** Finds at most `most` elements that end in these bytes, which begin after the bracket or an element. `to` is after the last element
  * and its comma, or after the closing bracket. @throws NotJson */
 export function elementsIn(
@@ -88,7 +95,7 @@ export function elementsIn(
   start: number,
   kind: ObjectsAt['kind'],
   most = Number.POSITIVE_INFINITY,
-) {
+): FoundElements {
   const found: { from: number; to: number }[] = [];
   let to = start;
   while (found.length < most) {

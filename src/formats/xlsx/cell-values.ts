@@ -12,10 +12,17 @@ import {
 import { type SheetCell, sheetPieces } from './sheet-parser.ts';
 import { localName, openWorkbook, parsePart, readElements, type Workbook } from './workbook.ts';
 
-export type SheetCellReader = Awaited<ReturnType<typeof sheetCellReader>>;
+/** What the cells of a workbook name by number. */
+export interface SheetCellReader {
+  readonly strings: SharedStrings;
+  /** By the number of the style; null for plain numbers. */
+  readonly formats: readonly (NumberFormat | null)[];
+  /** Day 0 is in 1904, not in 1900. */
+  readonly counts1904: boolean;
+}
 
 /** Reads what the cells of a workbook name by number: shared texts and formats. */
-export async function sheetCellReader(workbook: Workbook) {
+export async function sheetCellReader(workbook: Workbook): Promise<SheetCellReader> {
   return {
     strings: await readSharedStrings(workbook),
     formats: await readNumberFormats(workbook),

@@ -5,7 +5,24 @@ import { didYouMean } from '../../base/nearest-name.ts';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import { type Damaged, readZip, type Zip, type ZipEntry } from '../zip/zip-reader.ts';
 
-export type Workbook = Awaited<ReturnType<typeof openWorkbook>>;
+/** A workbook, opened at the sheet to read. */
+export interface Workbook {
+  readonly source: ByteSource;
+  readonly zip: Zip;
+  readonly sheetName: string;
+  /** Counted from 1, among all sheets. */
+  readonly sheetNumber: number;
+  readonly sheetCount: number;
+  /** The names of the other sheets that have cells. */
+  readonly otherSheets: readonly string[];
+  readonly sheet: ZipEntry;
+  readonly sharedStrings: ZipEntry | undefined;
+  readonly styles: ZipEntry | undefined;
+  /** Day 0 is in 1904, not in 1900. */
+  readonly counts1904: boolean;
+  /** A macro-enabled workbook (.xlsm). */
+  readonly hasMacros: boolean;
+}
 
 /** The parts that name the others are small: a few hundred bytes for each sheet. */
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -13,7 +30,10 @@ const MOST_BYTES = 32 * 1024 * 1024;
 /** Opens a workbook at the sheet to read.
  * @param wanted its name, its number from 1, or a pattern of its name; the first visible sheet by default, or if no name matches
  * @throws the error of `source.refused` */
-export async function openWorkbook(source: ByteSource, wanted?: string | RegExp) {
+export async function openWorkbook(
+  source: ByteSource,
+  wanted?: string | RegExp,
+): Promise<Workbook> {
   const zip = await readZip(source, damagedWorkbook(source));
   refuseOthers(source, zip);
   const types = await readElements(zip, zip.find('[Content_Types].xml'));
@@ -44,7 +64,6 @@ export async function openWorkbook(source: ByteSource, wanted?: string | RegExp)
     source,
     zip,
     sheetName: sheets[chosen]!.name ?? '',
-    /** Counted from 1, among all sheets. */
     sheetNumber: chosen + 1,
     sheetCount: sheets.length,
     otherSheets: sheets
@@ -53,11 +72,9 @@ export async function openWorkbook(source: ByteSource, wanted?: string | RegExp)
     sheet,
     sharedStrings: partOf('sharedStrings'),
     styles: partOf('styles'),
-    /** Day 0 is in 1904, not in 1900. */
     counts1904: elements.some(
       ({ name, attributes }) => name === 'workbookPr' && isTrue(attributes.date1904),
     ),
-    /** A macro-enabled workbook (.xlsm). */
     hasMacros: types.some(({ attributes }) => /macroEnabled/i.test(attributes.ContentType ?? '')),
   };
 }

@@ -12,7 +12,17 @@ import {
 
 export type { Entry as ZipEntry } from 'yauzl';
 
-export type Zip = Awaited<ReturnType<typeof readZip>>;
+/** A zip whose directory has been read. */
+export interface Zip {
+  readonly entries: readonly Entry[];
+  /** The entry of a name. Ignores case, as workbooks do (ECMA-376 part 2, 6.2.2.3). */
+  find(name: string): Entry | undefined;
+  /** The content of an entry, unpacked and checked. */
+  unpacked(entry: Entry): Chunks;
+  /** The content of an entry as the zip has it. */
+  packed(entry: Entry): Chunks;
+  readonly damaged: Damaged;
+}
 
 /** Makes the error for a damaged zip. @param what a clause, such as `its part a.xml is cut off`; null if its directory cannot be read:
  * it may be no zip at all */
@@ -22,7 +32,7 @@ export type Damaged = (what: string | null, cause?: unknown) => PerilbookError;
 const MOST_ENTRIES = 100_000;
 
 /** Reads the directory of a zip, which is at its end: a truncated zip has none and is refused. */
-export async function readZip(source: ByteSource, damaged: Damaged) {
+export async function readZip(source: ByteSource, damaged: Damaged): Promise<Zip> {
   return await withZip(source, damaged, async (zip) => {
     const entries: Entry[] = [];
     const byName = new Map<string, Entry>();
@@ -33,7 +43,6 @@ export async function readZip(source: ByteSource, damaged: Damaged) {
     }
     return {
       entries,
-      /** Ignores case, as workbooks do (ECMA-376 part 2, 6.2.2.3). */
       find: (name: string) => byName.get(name.toLowerCase()),
       unpacked: (entry: Entry) => unpackedEntry(source, damaged, entry),
       packed: (entry: Entry) => packedEntry(source, damaged, entry),

@@ -107,6 +107,12 @@ const NO_SERVICE = 'Start perilbook ui with --base-url and a key in PERILBOOK_AP
 /** The account for made-up answers if the page was started with a paid service: the paid account's quota must not change. */
 const SAMPLE_ACCOUNT = 'sample data';
 
+/** What the page offers: null, or why it is unavailable now and what to do. */
+export interface AvailableChoices {
+  readonly sources: Readonly<Record<ChosenSource, string | null>>;
+  readonly areas: Readonly<Record<AreaLevel, string | null>>;
+}
+
 /** The sources, and the levels of areas by which one answer serves several places: null, or why it is unavailable now and what to do.
  * @param settings the topics and the input; `-` for an upload, whose path the user does not know */
 export async function availableChoices(
@@ -116,7 +122,7 @@ export async function availableChoices(
     requireAreas,
   }: Pick<UiDependencies, 'jobOf' | 'connectionOf' | 'requireAreas'>,
   settings: JobFile,
-) {
+): Promise<AvailableChoices> {
   const job = jobOf(settings);
   const area = async (level: AreaLevel): Promise<string | null> => {
     const isShared = job.topics.some(

@@ -10,7 +10,26 @@ import { likelyOrder } from '../../run/scan/value.ts';
 import { pageMessage } from './page-words.ts';
 import type { ChosenFile } from './workspace.ts';
 
-export type FilePreview = Awaited<ReturnType<typeof previewFile>>;
+/** A file as the page shows it before a run. */
+export interface FilePreview extends PreviewedLocation {
+  readonly format: string;
+  readonly hasHeaderLine: boolean;
+  readonly bytes: number;
+  /** Without those that an earlier run added. */
+  readonly columns: readonly string[];
+  /** The column that looks like a value, by its index; `tiv` for OED's columns; null for none. */
+  readonly order: number | 'tiv' | null;
+  /** What `line` counts. */
+  readonly unit: NonNullable<RowFile['unit']>;
+  readonly first: readonly { readonly line: number; readonly fields: readonly string[] }[];
+}
+
+interface PreviewedLocation {
+  /** The indexes of its columns; null if none is recognised. */
+  readonly location: { readonly lat: number; readonly lng: number } | null;
+  /** Why the choice is uncertain. */
+  readonly note: string | null;
+}
 
 const ROWS_SHOWN = 6;
 const LONGEST_FIELD = 120;
@@ -19,7 +38,7 @@ const LONGEST_FIELD = 120;
 export async function previewFile(
   { path, name }: Pick<ChosenFile, 'path' | 'name'>,
   header = true,
-) {
+): Promise<FilePreview> {
   const stats = await stat(path).catch(() => null);
   if (stats === null || !stats.isFile()) {
     const what = stats === null ? `${path} does not exist` : `${path} is not a file`;
@@ -45,12 +64,9 @@ export async function previewFile(
     format: rowFile.format,
     hasHeaderLine: hasHeaderLine(rowFile.format),
     bytes: stats.size,
-    /** Without those that an earlier run added. */
     columns,
     ...(await parseLocation(rowFile, columns, name)),
-    /** The column that looks like a value, by its index; `tiv` for OED's columns; null for none. */
     order: order === null || order === 'tiv' ? order : columns.indexOf(order),
-    /** What `line` counts. */
     unit: rowFile.unit ?? 'line',
     first: first.map(({ line, fields }) => ({
       line,
@@ -65,7 +81,11 @@ const unreadable = (message: string, hint: string) =>
   new PerilbookError('INPUT_UNREADABLE', message, hint);
 
 /** The indexes of the latitude and longitude columns, null if none is recognised; and why the choice is uncertain, or null. */
-async function parseLocation(rowFile: RowFile, columns: readonly string[], name: string) {
+async function parseLocation(
+  rowFile: RowFile,
+  columns: readonly string[],
+  name: string,
+): Promise<PreviewedLocation> {
   try {
     const { lat, lng, note } = await placeColumns(rowFile, columns, {});
     return { location: { lat, lng }, note };

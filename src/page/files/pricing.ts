@@ -9,11 +9,41 @@ import { type Prepared, prepareScanned } from '../../run/prepare.ts';
 import { findLayout } from '../../run/scan/layout.ts';
 import { type Scan, scan } from '../../run/scan/scan-input.ts';
 import { totalValue } from '../../run/scan/scan-tally.ts';
+import type { PlanSummary } from '../../run/summary.ts';
 import { checkRoom } from '../../run/write/write-output.ts';
 import type { Store } from '../../store/port.ts';
 import { withoutTerminal } from './page-words.ts';
 
 export type PriceRequest = Pick<RunContext, 'job' | 'connection'>;
+
+/** The price of a job. */
+export interface Price {
+  readonly summary: PlanSummary;
+  /** What each budget buys; null for local data, whose answers are free. */
+  readonly curve: BudgetCurve | null;
+  /** Null for local data, which has no account; `resets` in milliseconds since the epoch. */
+  readonly account: { readonly name: string; readonly resets: number } | null;
+}
+
+/** What a budget buys. */
+export interface BudgetReach {
+  readonly credits: number;
+  /** Places. */
+  readonly cells: number;
+  readonly minutes: number;
+  /** Null in the order of the file. */
+  readonly share_of_value: number | null;
+}
+
+/** The share that each budget buys, in the order of buying. */
+export interface BudgetCurve {
+  /** Of all value, or of all places if rows are bought in file order. */
+  readonly of: 'value' | 'places';
+  /** Credits and the share that they buy, both growing. */
+  readonly points: readonly (readonly [credits: number, share: number])[];
+  /** The fewest credits that buy a share, if the whole price buys it. */
+  readonly marks: readonly { readonly share: number; readonly credits: number }[];
+}
 
 /** Prices the page's settings. The last scan is cached: other topics are priced without reading a large file again. A run scans again. */
 export class Pricing implements Disposable {
@@ -31,12 +61,12 @@ export class Pricing implements Disposable {
   }
 
   /** The price of a job, and what its account has left. Spends nothing. @throws INPUT_*, OUTPUT_UNWRITABLE, SCOPE_MISSING */
-  price(request: PriceRequest) {
+  price(request: PriceRequest): Promise<Price> {
     return this.#inTurn(() => this.#price(request));
   }
 
   /** What a budget buys of a job's plan. Prices the job first, unless it was the last one priced. Spends nothing. */
-  reach(request: PriceRequest, budget: number) {
+  reach(request: PriceRequest, budget: number): Promise<BudgetReach> {
     return this.#inTurn(async () => {
       const { job, connection } = request;
       if (this.#last?.key !== settingsKey(job)) await this.#price(request);
@@ -86,7 +116,7 @@ export class Pricing implements Disposable {
     this.#kept = null;
   }
 
-  async #price({ job, connection }: PriceRequest) {
+  async #price({ job, connection }: PriceRequest): Promise<Price> {
     const context = await openContext(job, {
       connection,
       store: this.#store,
@@ -140,10 +170,8 @@ const MARKS = [0.5, 0.8, 0.95];
 /** About as many as a slider has pixels. */
 const MOST_POINTS = 200;
 
-/** The share that each budget buys, in the order of buying: of all value, or of all places if rows are bought in file order. `points` have
- * credits and the share that they buy, both growing; `marks` the fewest credits that buy a share, if the whole price buys it. One pass over
- * the plan: what a budget buys by `findReach` is the same at each point. */
-function budgetCurve({ plan }: Prepared) {
+/** One pass over the plan: what a budget buys by `findReach` is the same at each point. */
+function budgetCurve({ plan }: Prepared): BudgetCurve {
   const { cells } = plan.scan;
   const total = totalValue(plan.scan);
   const of = total > 0 ? 'value' : 'places';

@@ -12,6 +12,7 @@ import { withLastTerms } from '../../run/frame/account-state.ts';
 import { keyRefusal } from '../../run/ledger-calls.ts';
 import { unapprovedText } from '../../run/plan/notices.ts';
 import {
+  type AvailableChoices,
   availableChoices,
   type Choice,
   confirmation,
@@ -21,8 +22,8 @@ import {
 } from '../files/choice.ts';
 import { pageEffects, type UiDependencies } from '../files/dependencies.ts';
 import { previewFile } from '../files/file-preview.ts';
-import { makeErrorMessage, RefusedRequest } from '../files/page-words.ts';
-import { type PriceRequest, Pricing } from '../files/pricing.ts';
+import { type ErrorMessage, makeErrorMessage, RefusedRequest } from '../files/page-words.ts';
+import { type BudgetReach, type Price, type PriceRequest, Pricing } from '../files/pricing.ts';
 import { type ChosenFile, Workspace } from '../files/workspace.ts';
 import { type EndedRun, latestRun, Runs, type RunUpdate } from './runs.ts';
 
@@ -112,14 +113,14 @@ export class UiApi {
     return end && { phase: 'ended', end };
   }
 
-  async choices(file: ChosenFile, choice: Choice) {
+  async choices(file: ChosenFile, choice: Choice): Promise<AvailableChoices> {
     const { topics } = makeJobFile(choice, await this.#columnsOf(file, choice));
     const input = file.isUpload ? '-' : file.path;
     return await availableChoices(this.dependencies, { input, topics });
   }
 
   /** Why the paid service refuses the page's keys; null where it does not say so. Asked once for each set of keys, free of charge. */
-  async keyRefusal() {
+  async keyRefusal(): Promise<{ readonly refusal: ErrorMessage | null }> {
     const job = this.#anyJob();
     const connection = await this.dependencies.connectionOf(job);
     if (connection.kind === 'local' || connection.sample) return { refusal: null };
@@ -143,11 +144,11 @@ export class UiApi {
     return { words: await this.dependencies.dataFor(job, isApproved) };
   }
 
-  async price(file: ChosenFile, choice: Choice) {
+  async price(file: ChosenFile, choice: Choice): Promise<Price> {
     return await this.#pricing.price(await this.#request(file, choice));
   }
 
-  async reach(file: ChosenFile, choice: Choice, budget: number) {
+  async reach(file: ChosenFile, choice: Choice, budget: number): Promise<BudgetReach> {
     return await this.#pricing.reach(await this.#request(file, choice), budget);
   }
 

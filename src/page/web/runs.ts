@@ -19,7 +19,7 @@ import { openContext } from '../../run/frame/run-context.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { runJob } from '../../run/run-job.ts';
 import type { RunSummary } from '../../run/summary.ts';
-import type { RunsPort } from '../../store/runs/port.ts';
+import type { FinalState, RunsPort } from '../../store/runs/port.ts';
 import type { ChosenSource } from '../files/choice.ts';
 import { pageEffects, type UiDependencies } from '../files/dependencies.ts';
 import {
@@ -154,28 +154,44 @@ export class ActiveRun {
 export type RunUpdate = ReturnType<typeof makeRunUpdate>;
 
 /** A run that has ended, as the store has it. */
-export type EndedRun = NonNullable<Awaited<ReturnType<typeof latestRun>>>;
+export interface EndedRun {
+  readonly state: 'cut off' | FinalState;
+  readonly budget: number;
+  /** Unknown credits count as spent, here as in the ledger. */
+  readonly budget_left: number;
+  /** Answered from public data on this machine: there are no credits. */
+  readonly is_local: boolean;
+  /** The sample charges nothing: `charged` is the price at a paid service. */
+  readonly is_sample: boolean;
+  readonly charged: number;
+  readonly unknown: number;
+  readonly rows: number | null;
+  readonly status: RunSummary['status'] | null;
+  readonly complete: number | null;
+  /** By value; null in file order. */
+  readonly complete_value: number | null;
+  readonly stopped: string | null;
+  /** In milliseconds since the epoch. */
+  readonly resume_after: number | null;
+  readonly has_output: boolean;
+}
 
 /** The latest run with an output; null before the first. One that the store calls running was cut off when its process died. */
-export async function latestRun(store: RunsPort, output: string) {
+export async function latestRun(store: RunsPort, output: string): Promise<EndedRun | null> {
   const run = (await store.runs()).find((record) => record.output === output);
   if (run === undefined) return null;
   const summary = run.summary as Partial<RunSummary> | null;
   return {
     state: run.state === 'running' ? 'cut off' : run.state,
     budget: run.budget,
-    /** Unknown credits count as spent, here as in the ledger. */
     budget_left: run.budget - run.charged - run.unknown - run.open,
-    /** Answered from public data on this machine: there are no credits. */
     is_local: run.account === '',
-    /** The sample charges nothing: `charged` is the price at a paid service. */
     is_sample: summary?.source?.kind === 'sample',
     charged: run.charged,
     unknown: run.unknown + run.open,
     rows: summary?.rows ?? null,
     status: summary?.status ?? null,
     complete: summary?.complete?.rows ?? null,
-    /** By value; null in file order. */
     complete_value: summary?.complete?.value ?? null,
     stopped: summary?.stopped == null ? null : withoutTerminal(summary.stopped),
     resume_after: run.resumeAfter,

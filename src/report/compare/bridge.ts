@@ -1,5 +1,6 @@
 import type { LineReference } from '../../rows/port.ts';
 import { HIGH, HIGHEST, unansweredClass, VERY_HIGH } from '../figures/scales.ts';
+import type { CountedSum } from '../figures/sums.ts';
 
 /** The causes of change between then and now with their names, in the order of counting. */
 export const STEPS = {
@@ -69,7 +70,12 @@ function ratingStep(then: number, now: number): StepName {
 }
 
 /** A sum then and now: `before` plus the changes equals `now`, exactly in units (`CellTable`). */
-export type Bridge = ReturnType<ReturnType<typeof makeBridgeSums>['bridge']>;
+export interface Bridge {
+  readonly before: CountedSum;
+  /** Those with at least one row. */
+  readonly steps: readonly (Readonly<StepSum> & { readonly step: StepName })[];
+  readonly now: CountedSum;
+}
 
 /** A step of a bridge: its rows, and the change of the sum. */
 interface StepSum {
@@ -114,8 +120,7 @@ export function makeBridgeSums(isCounted: (rating: number) => boolean) {
       }
     },
 
-    /** Its steps are those with at least one row. */
-    bridge() {
+    bridge(): Bridge {
       const steps = STEP_NAMES.filter((step) => sums.has(step)).map((step) => ({
         step,
         ...sums.get(step)!,

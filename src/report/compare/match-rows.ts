@@ -5,8 +5,32 @@ import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../figures/scales.ts';
 import type { CountedSum } from '../figures/sums.ts';
 import { type Bridge, isAtRisk, makeBridgeSums, type RowState } from './bridge.ts';
 
+/** The change of one topic. */
+export interface TopicChanges {
+  readonly topic: TopicSlug;
+  readonly title: string;
+  /** Of the value rated Relatively High or Very High. */
+  readonly bridge: Bridge;
+  readonly answeredThen: CountedSum;
+  readonly answeredNow: CountedSum;
+}
+
+/** The rows of both files, matched. */
+interface MatchedRows {
+  readonly before: ComparedSum;
+  readonly now: ComparedSum;
+  /** Rows in only one of the files. */
+  readonly new: ComparedSum;
+  readonly gone: ComparedSum;
+  /** Rows whose place differs; their ratings may have changed for that reason. */
+  readonly relocated: ComparedSum;
+  /** Of the total value, for all ratings. */
+  readonly bridge: Bridge;
+  readonly topics: readonly TopicChanges[];
+}
+
 /** The changes between an earlier output and the report. Values are in `currency`, no longer in whole units; other currencies are apart. */
-export interface Comparison extends Readonly<Awaited<ReturnType<typeof matchRows>>> {
+export interface Comparison extends MatchedRows {
   readonly earlier: string;
   /** Null: unknown. */
   readonly currency: string | null;
@@ -16,7 +40,16 @@ export interface Comparison extends Readonly<Awaited<ReturnType<typeof matchRows
   readonly notCompared: readonly TopicSlug[];
 }
 
-export type ComparedSum = ReturnType<ReturnType<typeof makeComparedSums>['sum']>;
+/** The rows of one side and their value. */
+export interface ComparedSum {
+  readonly rows: number;
+  /** Null: unknown, which is not zero. */
+  readonly value: number | null;
+  /** Rows whose value is empty or not a number, in any currency. */
+  readonly withoutValue: number;
+  /** Most rows first; the currency is null where a row names none. */
+  readonly otherCurrencies: readonly (CountedSum & { readonly currency: string | null })[];
+}
 
 type Side = AsyncIterable<readonly ComparedRow[]>;
 
@@ -68,7 +101,7 @@ export async function matchRows(
   current: Side,
   topics: readonly TopicSlug[],
   decimals: number,
-) {
+): Promise<MatchedRows> {
   using database = openTemporarySqlite();
   database.exec(TABLES);
   const fill = async (table: 'earlier_rows' | 'current_rows', rows: Side) => {
@@ -120,12 +153,9 @@ export async function matchRows(
   return {
     before: sides.before.sum(),
     now: sides.now.sum(),
-    /** Rows in only one of the files. */
     new: sides.new.sum(),
     gone: sides.gone.sum(),
-    /** Rows whose place differs; their ratings may have changed for that reason. */
     relocated: sides.relocated.sum(),
-    /** Of the total value, for all ratings. */
     bridge: bridgeInCurrency(all.bridge(), decimals),
     topics: perTopic.map((topic) => topic.changes()),
   };
@@ -181,7 +211,7 @@ function makeComparedSums(decimals: number) {
       totals.set(otherCurrency, total);
     },
 
-    sum() {
+    sum(): ComparedSum {
       const others = [...totals]
         .filter(([code]) => code !== null)
         .sort(([, a], [, b]) => b.rows - a.rows);
@@ -193,8 +223,6 @@ function makeComparedSums(decimals: number) {
       // Unknown is not zero.
       const none = rows === 0 ? 0 : null;
       const value = own ? inCurrency(own, decimals).value : none;
-      /** `withoutValue`: rows whose value is empty or not a number, in any currency. The other currencies: most rows first; null where a
-       * row names none. */
       return { rows, value, withoutValue, otherCurrencies };
     },
   };
@@ -209,8 +237,7 @@ function makeTopicSums(slug: TopicSlug, decimals: number) {
       answered.add(...row);
     },
 
-    /** `bridge` is that of the value rated Relatively High or Very High. */
-    changes() {
+    changes(): TopicChanges {
       const { before: answeredThen, now: answeredNow } = bridgeInCurrency(
         answered.bridge(),
         decimals,

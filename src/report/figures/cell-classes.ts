@@ -3,29 +3,53 @@ import { saysUnstudied } from '../../columns/row-status.ts';
 import type { Field } from '../../contract/answer.ts';
 import { isZoneTopic, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
-import { scaleOf } from './scales.ts';
+import { type Scale, scaleOf } from './scales.ts';
 
-type RatedTopic = ReturnType<typeof ratedTopics>[number];
+/** A topic with its scale. */
+export interface RatedTopic {
+  readonly slug: TopicSlug;
+  readonly scale: Scale;
+  readonly natural: boolean;
+  /** Whether its severe class is at risk: sites nearby and what monitors measure are not. */
+  readonly isPeril: boolean;
+  /** The index of its first field. */
+  readonly from: number;
+  /** Its index in the layers of sums and of the map, of which the first is the highest rating. */
+  readonly layer: number;
+}
 
 /** The topics of a job with their scales, in the job's order. */
-export function ratedTopics({ topics, counts, units }: Pick<Job, 'topics' | 'counts' | 'units'>) {
+export function ratedTopics({
+  topics,
+  counts,
+  units,
+}: Pick<Job, 'topics' | 'counts' | 'units'>): RatedTopic[] {
   return topics.map((slug, index) => ({
     slug,
     scale: scaleOf(slug, units),
     natural: topicOf(slug).category === 'natural',
-    /** Whether its severe class is at risk: sites nearby and what monitors measure are not. */
     isPeril: topicOf(slug).category === 'natural' || isZoneTopic(slug),
-    /** The index of its first field. */
     from: addedColumns(topics.slice(0, index), '', counts).length,
-    /** Its index in the layers of sums and of the map, of which the first is the highest rating. */
     layer: index + 1,
   }));
 }
 
-export type CellClasses = ReturnType<typeof makeCellClasses>;
+/** The classes of cells. */
+export interface CellClasses {
+  /** Adds a cell by its fields in the output. */
+  put(cell: number, fields: readonly Field[]): void;
+  /** Adds a complete cell: the time of its oldest answer, and the fields that decide on the classes of its topics (`Scale.fields`). */
+  putComplete(cell: number, asOf: number, fields: readonly Field[]): void;
+  has(cell: number): boolean;
+  /** Copies one byte for each topic. */
+  copy(cell: number, into: Uint8Array, at: number): void;
+  classOf(cell: number, topic: number): number;
+  /** The times of the oldest and the newest answer of complete cells, ISO 8601. */
+  times(): readonly string[];
+}
 
 /** The classes of cells, a byte for each topic. Complete cells are taken while the plan reads them: reading them again took a quarter longer. */
-export function makeCellClasses(topics: readonly RatedTopic[], cells: number) {
+export function makeCellClasses(topics: readonly RatedTopic[], cells: number): CellClasses {
   const width = topics.length;
   const classes = new Uint8Array(cells * width);
   const isPut = new Uint8Array(cells);
@@ -52,7 +76,6 @@ export function makeCellClasses(topics: readonly RatedTopic[], cells: number) {
     isPut[cell] = 1;
   };
   return {
-    /** Adds a cell by its fields in the output. */
     put(cell: number, fields: readonly Field[]): void {
       // The fields of a place without a study are those of one without an answer: the note tells them apart.
       putFrom(cell, fields, inRow, (slug) => saysUnstudied(slug, fields[1]));

@@ -2,7 +2,7 @@ import { counted } from '../../base/format-numbers.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { type County, countyName } from '../../geo/us-counties.ts';
 import { HIGH, HIGHEST, type Scale, unansweredClass, VERY_HIGH } from './scales.ts';
-import { type CountedSum, LayerSums, type SumOf } from './sums.ts';
+import { type CountedSum, LayerSums, type Sum, type SumOf } from './sums.ts';
 
 const COUNTIES_SHOWN = 20;
 const STATES_SHOWN = 12;
@@ -22,8 +22,37 @@ const ELSEWHERE = 'Elsewhere';
 const UNANSWERED = unansweredClass(HIGHEST);
 
 /** The largest states or counties, the rest together, and all. */
-export type AreaList = ReturnType<ReturnType<typeof makeConcentration>['totals']>['states'];
-export type AreaFacts = AreaList['all'];
+export interface AreaList {
+  readonly count: number;
+  readonly largest: readonly AreaFacts[];
+  /** The rest together; null for none. */
+  readonly others: AreaFacts | null;
+  readonly all: AreaFacts;
+}
+
+/** A state or a county, or several together. */
+export interface AreaFacts extends Sum {
+  readonly name: string;
+  /** With an answer to at least one natural topic. */
+  readonly answered: Sum;
+  /** Of the answered locations: Very High for at least one natural hazard. Relatively High would cover nearly all of most portfolios. */
+  readonly veryHigh: Sum;
+  /** For each natural topic: the answered sum, and its part rated Relatively High or Very High. For flood zones: the sum whose zone is
+   * determined, and its part in a Special Flood Hazard Area. */
+  readonly perils: readonly {
+    readonly topic: TopicSlug;
+    readonly answered: Sum;
+    readonly severe: Sum;
+  }[];
+}
+
+interface AreaTotals {
+  readonly states: AreaList;
+  readonly counties: AreaList;
+  readonly all: SummedArea;
+  /** The counties with most of a topic's Very High sum; if it is 0, of its severe sum. */
+  mostIn(layer: number): readonly (Sum & { readonly county: string })[];
+}
 
 /** Locations and value in each state and county, by the highest rating and by topic.
  * @param layers the highest rating, then each topic */
@@ -53,7 +82,7 @@ export function makeConcentration(layers: number) {
         readonly scale: Scale;
       }[],
       sumOf: SumOf,
-    ) {
+    ): AreaTotals {
       const counties = [...sumsOf].map(([county, sums]) => ({
         name: countyName(county) || ELSEWHERE,
         state: county?.state.name ?? ELSEWHERE,
@@ -64,22 +93,18 @@ export function makeConcentration(layers: number) {
         addedUp(name, of),
       );
       const all = addedUp('All', counties);
-      const factsOf = ({ name, sums, all: whole }: SummedArea) => ({
+      const factsOf = ({ name, sums, all: whole }: SummedArea): AreaFacts => ({
         name,
         ...sumOf(whole),
-        /** With an answer to at least one natural topic. */
         answered: sumOf(sums.counted(0, 0, UNANSWERED)),
-        /** Of the answered locations: Very High for at least one natural hazard. Relatively High would cover nearly all of most portfolios. */
         veryHigh: sumOf(sums.counted(0, VERY_HIGH, VERY_HIGH + 1)),
-        /** For each natural topic: the answered sum, and its part rated Relatively High or Very High. For flood zones: the sum whose zone is
-         * determined, and its part in a Special Flood Hazard Area. */
         perils: perils.map(({ slug, layer, scale: { known, severe, ordered } }) => ({
           topic: slug,
           answered: sumOf(sums.counted(layer, 0, known)),
           severe: sumOf(sums.counted(layer, severe.from, ordered)),
         })),
       });
-      const listOf = (areas: readonly SummedArea[], most: number) => {
+      const listOf = (areas: readonly SummedArea[], most: number): AreaList => {
         const sorted = byValue(areas);
         const rest = sorted.slice(most);
         return {
@@ -89,8 +114,7 @@ export function makeConcentration(layers: number) {
           all: factsOf(all),
         };
       };
-      /** The areas with most of a natural topic's Very High sum; if it is 0, of its severe sum. */
-      const mostIn = (layer: number) => {
+      const mostIn = (layer: number): readonly (Sum & { readonly county: string })[] => {
         const of = (from: number) =>
           byValue(
             counties.map(({ name, sums }) => ({

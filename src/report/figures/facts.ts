@@ -7,7 +7,7 @@ import type { Comparison } from '../compare/match-rows.ts';
 import type { AreaList } from './concentration.ts';
 import type { PlaceLabel } from './named-rows.ts';
 import type { Units } from './scales.ts';
-import type { Credits, leftOver } from './spending.ts';
+import type { Credits, LeftOver } from './spending.ts';
 import type { Rated, Sum } from './sums.ts';
 
 /** All facts of a run, as plain data whose size does not grow with the input: the report draws it, `report --json` prints it.
@@ -63,7 +63,7 @@ export interface Facts {
     readonly rows: number;
     readonly places: readonly LineReference[];
   }[];
-  readonly missing: Awaited<ReturnType<typeof leftOver>> & {
+  readonly missing: LeftOver & {
     /** All rows by `hazard_status`. */
     readonly status: readonly { readonly status: string; readonly rows: number }[];
     /** Why rows are not complete, the commonest reason first. */
@@ -112,20 +112,28 @@ function snakeCased(data: unknown): unknown {
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-export type Measure = ReturnType<typeof measureOf>;
+export interface Measure {
+  readonly by: 'locations' | 'value';
+  /** The head of its column. */
+  readonly name: string;
+  readonly of: (sum: Sum) => number;
+  /** `$92.7 B` or `36,600`. */
+  readonly shown: (amount: number) => string;
+  /** `$92.7 B` or `36,600 locations`. */
+  readonly words: (sum: Sum) => string;
+}
 
-/** The measure of a report: the value if the input has one, else the number of locations. `name` is the head of its column, `words` are
- * `$92.7 B` or `36,600 locations`. */
-export function measureOf({ valueName, currency }: Pick<Facts, 'valueName' | 'currency'>) {
+/** The measure of a report: the value if the input has one, else the number of locations. */
+export function measureOf({ valueName, currency }: Pick<Facts, 'valueName' | 'currency'>): Measure {
   if (valueName === null) {
     const words = ({ locations }: Sum) => counted(locations, 'location');
     const of = ({ locations }: Sum) => locations;
-    return { by: 'locations', name: 'Locations', of, shown: grouped, words } as const;
+    return { by: 'locations', name: 'Locations', of, shown: grouped, words };
   }
   const of = ({ value }: Sum) => value ?? 0;
   const shown = (value: number) => amount(value, currency);
   const name = currency === null ? 'Value' : `Value, ${currency}`;
-  return { by: 'value', name, of, shown, words: (sum: Sum) => shown(of(sum)) } as const;
+  return { by: 'value', name, of, shown, words: (sum: Sum) => shown(of(sum)) };
 }
 
 /** A share in per cent: 12.3 %. 0 only for nothing, and 100 only for all. */

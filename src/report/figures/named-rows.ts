@@ -1,4 +1,4 @@
-import { locationOf } from '../../geo/coordinates.ts';
+import { type Location, locationOf } from '../../geo/coordinates.ts';
 import { countyAt, countyName } from '../../geo/us-counties.ts';
 import { isPartFiles } from '../../rows/parts/part-files.ts';
 import type { LineReference, Row } from '../../rows/port.ts';
@@ -7,21 +7,40 @@ import type { Scan } from '../../run/scan/scan-input.ts';
 import { type Finding, VALUE_NOTES } from '../../run/scan/scan-tally.ts';
 import { FIRST_VALUE } from '../../run/scan/value.ts';
 
-export type PlaceLabel = ReturnType<Awaited<ReturnType<typeof namedRows>>['labels']>;
+/** Where a place is in the input, and by what its owner knows it. */
+export interface PlaceLabel extends LineReference, Location {
+  /** The number of its first row: 1 for the first of the input. */
+  readonly order: number;
+  /** '' for none. */
+  readonly id: string;
+  readonly name: string;
+  readonly county: string;
+}
+
+/** The names and lines of rows. */
+export interface NamedRows {
+  /** Of a place that was asked for. */
+  labels(cell: number): PlaceLabel;
+  readonly problems: readonly {
+    readonly note: string;
+    readonly rows: number;
+    /** The first rows. */
+    readonly places: readonly LineReference[];
+  }[];
+}
 
 /** The names and lines of the shown cells and the first rows of each problem. */
-export async function namedRows(scan: Scan, shown: ReadonlySet<number>) {
+export async function namedRows(scan: Scan, shown: ReadonlySet<number>): Promise<NamedRows> {
   const { rowFile, layout, cells, findings } = scan;
   const { id, name } = labelColumns(rowFile.columns, layout.id);
   const read = [id, name].filter((index) => index !== null);
   const { first, lines } = await notedRows(scan, shown, read);
   /** The line of a place in the input, and its id and name; '' for none. */
-  const labels = (cell: number) => {
+  const labels = (cell: number): PlaceLabel => {
     const { number, texts, ...row } = first.get(cell)!;
     const location = locationOf(cells.cell(cell));
     return {
       ...lineReference(row),
-      /** The number of its first row: 1 for the first of the input. */
       order: number,
       id: id === null ? '' : labelOf(texts[0]),
       name: name === null ? '' : labelOf(texts[read.length - 1]),

@@ -7,10 +7,22 @@ import { knownWord, scaleOf, unansweredClass, VERY_HIGH } from './scales.ts';
 import { type Rated, type Sum, sumMaker } from './sums.ts';
 
 /** The highest rating of any location for a peril, and the locations that have it. */
-export type RatingFinding = NonNullable<ReturnType<typeof ratingFinding>>;
+export interface RatingFinding {
+  /** The title of the topic. */
+  readonly title: string;
+  readonly answered: Sum;
+  readonly rating: 'Very High' | 'Relatively High';
+  /** The locations that have it. */
+  readonly rated: Sum;
+}
 
-function ratingFinding(title: string, answered: Sum, veryHigh: Sum, severe: Sum) {
-  const finding = (rating: 'Very High' | 'Relatively High', rated: Sum) => ({
+function ratingFinding(
+  title: string,
+  answered: Sum,
+  veryHigh: Sum,
+  severe: Sum,
+): RatingFinding | null {
+  const finding = (rating: RatingFinding['rating'], rated: Sum): RatingFinding => ({
     title,
     answered,
     rating,
@@ -45,10 +57,13 @@ export function findingsOfRun(
   return { findings: sorted.slice(0, MOST_OF_RUN), currency: job.currency ?? scan.currency };
 }
 
-type Headline = NonNullable<ReturnType<typeof findHeadline>>;
+/** The finding of the first sentence, with its peril. */
+export interface Headline extends RatingFinding {
+  readonly peril: TopicFacts;
+}
 
 /** The peril of the first sentence; null without a high rating. */
-export function findHeadline(facts: Pick<Facts, 'topics'>) {
+export function findHeadline(facts: Pick<Facts, 'topics'>): Headline | null {
   const findings = naturalOf(facts).flatMap((peril) => {
     const finding = ratingFinding(
       peril.title,

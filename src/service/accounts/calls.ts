@@ -7,11 +7,13 @@ import {
   readTogether,
   type SqlStatement,
   type SqlValue,
+  type SqlWork,
   statement,
   together,
   write,
 } from '../../sql/sql-work.ts';
 import {
+  type AddedCharge,
   addCharge,
   type BatchTotal,
   type ChargeRefusal,
@@ -60,7 +62,9 @@ export interface Chargeable {
   readonly requestId: string;
 }
 
-export type Charge = ReturnType<typeof addCharge> & { readonly id: number };
+export interface Charge extends AddedCharge {
+  readonly id: number;
+}
 
 /** Ids of charges whose responses have ended. */
 export interface DeliveryOutcomes {
@@ -76,12 +80,23 @@ interface KeyRow extends KeyTimes {
   readonly scopes: string;
 }
 
+interface CheckedCalls {
+  /** Null where no call has a key. */
+  readonly now: number | null;
+  readonly checks: CallCheck[];
+}
+
+interface ChargedCalls {
+  readonly now: number;
+  readonly results: (ChargeRefusal | Charge)[];
+}
+
 /** The callers of a batch, and the limit that would refuse each call. Keys are read after their calls: a revocation takes effect at once. */
 export function* checkCalls(
   dialect: EngineDialect,
   lastCall: LastCall,
   calls: readonly PresentedCall[],
-) {
+): SqlWork<CheckedCalls> {
   // By text, among the few keys of one batch: V8 compares texts only when their seeded hashes are equal, so the time it takes
   // reveals nothing about the keys. Computing the SHA-256 for each call would take as long as finding its tract.
   const hashes = new Map(calls.map(({ key = '' }) => [key, null as Buffer | null]));
@@ -138,7 +153,7 @@ export function* chargeCalls(
   presence: Presence,
   lastCall: LastCall,
   order: ChargeOrder,
-) {
+): SqlWork<ChargedCalls> {
   const { calls, instance } = order;
   const [usage, isDue, numbers] = yield* readTogether(
     lockedUsage(dialect, listAccounts(calls)),

@@ -13,6 +13,7 @@ import {
   type AccountRow,
   parseAccount,
   periodStartOf,
+  type ServiceAccount,
 } from './service-account.ts';
 
 /** The rule for a call that costs more than the rest of the period, with overages off: it is refused or, in another reading of
@@ -24,7 +25,29 @@ export type LastCall = 'refused' | 'served';
 const CLOCK_DIFFERENCE_MS = 1_000;
 
 /** The usage of an account before a batch of calls, and the batch's additions. */
-export type BatchTotal = ReturnType<typeof totalOfRow>;
+export interface BatchTotal {
+  readonly account: ServiceAccount;
+  readonly before: {
+    /** The time of the batch, in milliseconds since the epoch. */
+    readonly now: number;
+    readonly periodStart: number;
+    readonly periodCredits: number;
+    /** Charges after this time count in the minute. */
+    readonly minuteFrom: number;
+    readonly minuteCredits: number;
+  };
+  /** The credits and the calls of the batch. */
+  credits: number;
+  readonly calls: Record<CallKind, number>;
+}
+
+/** A call that was added to the total of its account. */
+export interface AddedCharge {
+  readonly credits: number;
+  /** The credits a minute of the account, and what remains of them. */
+  readonly limit: number;
+  readonly remaining: number;
+}
 
 /** Why a call may not be charged now. `retryAfter`: whole seconds until it would fit, rounded up. */
 export type ChargeRefusal =
@@ -45,8 +68,8 @@ export function findRefusal(total: BatchTotal, { kind }: Call, lastCall: LastCal
   return missing > 0 ? { missing } : null;
 }
 
-/** Adds an allowed call to the total of its account; returns the charge, the limit of credits a minute, and what remains of it. */
-export function addCharge(total: BatchTotal, { kind }: Call) {
+/** Adds an allowed call to the total of its account. */
+export function addCharge(total: BatchTotal, { kind }: Call): AddedCharge {
   const credits = CREDITS[kind];
   total.credits += credits;
   total.calls[kind] += 1;
@@ -133,12 +156,11 @@ function isSetBack({ minuteFrom, now }: UsageRow): boolean {
 export function totalOfRow(
   row: UsageRow,
   minuteCredits: number = isSetBack(row) ? 0 : (row.minuteCredits ?? 0) - row.leftMinute,
-) {
+): BatchTotal {
   const account = parseAccount(row);
   const { now } = row;
   const periodStart = periodStartOf(account, now);
   const periodCredits = row.periodStart === periodStart ? row.periodCredits! : 0;
-  // New charges are of the time `now`. Those after `minuteFrom` count in the minute.
   const before = {
     now,
     periodStart,

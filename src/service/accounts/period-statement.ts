@@ -4,7 +4,23 @@ import { read, type SqlWork, statement } from '../../sql/sql-work.ts';
 import { periodStartOf, type ServiceAccount } from './service-account.ts';
 
 /** The amount that an account owes for a billing period. Times are milliseconds since the epoch. */
-export type PeriodStatement = Readonly<ReturnType<typeof makeStatement>>;
+export interface PeriodStatement {
+  readonly periodStart: number;
+  /** The next anniversary; not part of the period. */
+  readonly periodEnd: number;
+  /** Whether the period has ended and so is final. */
+  readonly isClosed: boolean;
+  readonly calls: Readonly<Record<CallKind, number>>;
+  /** Credits that the subscription includes. */
+  readonly allowance: number;
+  readonly creditsCharged: number;
+  readonly creditsWithinAllowance: number;
+  readonly overageCredits: number;
+  /** US dollars per overage credit; null if no rate is agreed. */
+  readonly overageRate: number | null;
+  /** US dollars for the overage credits; null if there are some without an agreed rate. */
+  readonly overageDollars: number | null;
+}
 
 /** A billing period in which an account was charged. */
 export interface ChargedPeriod extends Readonly<Record<CallKind, number>> {
@@ -29,7 +45,7 @@ export function makeStatements(
   rows: readonly ChargedPeriod[],
   account: ServiceAccount,
   now: number,
-) {
+): PeriodStatement[] {
   const day = new Date(account.signedUpAt).getUTCDate();
   const current = periodStartOf(account, now);
   const charged = rows.map((row) =>
@@ -58,7 +74,7 @@ function makeStatement(
   { subscription }: ServiceAccount,
   periodEnd: number,
   now: number,
-) {
+): PeriodStatement {
   const { periodStart, single, standard, enterprise, credits: creditsCharged } = row;
   const isClosed = now >= periodEnd;
   const allowance = isClosed ? row.allowance : subscription.creditsPerMonth;
@@ -66,19 +82,14 @@ function makeStatement(
   const overageCredits = Math.max(0, creditsCharged - allowance);
   return {
     periodStart,
-    /** The next anniversary; not part of the period. */
     periodEnd,
-    /** Whether the period has ended and so is final. */
     isClosed,
     calls: { single, standard, enterprise },
-    /** Credits that the subscription includes. */
     allowance,
     creditsCharged,
     creditsWithinAllowance: creditsCharged - overageCredits,
     overageCredits,
-    /** US dollars per overage credit; null if no rate is agreed. */
     overageRate,
-    /** US dollars for the overage credits; null if there are some without an agreed rate. */
     overageDollars: dollarsOf(overageCredits, overageRate),
   };
 }

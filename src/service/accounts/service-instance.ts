@@ -60,7 +60,7 @@ export class ServiceInstance implements AsyncDisposable {
     store: AccountsStore,
     onError: (error: unknown) => void,
     lastCall: LastCall,
-  ) {
+  ): Promise<ServiceInstance> {
     await releaseCrashed(store);
     const { id, now } = await store.presence.begin();
     const instance = new ServiceInstance(store, id, onError, lastCall);

@@ -61,7 +61,7 @@ export function* createKey(
   name: string,
   scopes: readonly string[],
   lifetimeMs: number | null,
-) {
+): SqlWork<NewKey> {
   const { id } = yield* findAccount(name);
   const unknown = scopes.filter((scope) => scope !== 'bundle' && !isTopicSlug(scope));
   if (scopes.length === 0 || unknown.length > 0) {

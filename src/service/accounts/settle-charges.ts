@@ -82,7 +82,7 @@ export function* takeBackPending(
   dialect: EngineDialect,
   instance: number,
   requestIds?: ReadonlySet<string>,
-) {
+): SqlWork<void> {
   const sql = 'SELECT id, request_id AS "requestId" FROM charges WHERE pending_by = $1';
   const [pending] = yield* read(
     statement<{ readonly id: number; readonly requestId: string }>(sql, [instance]),

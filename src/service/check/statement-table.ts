@@ -141,8 +141,16 @@ export function creditsAtRisk(hasNarrowKey: boolean): number {
   return checked.reduce((sum, { atRisk = 0 }) => sum + atRisk, 0);
 }
 
+/** The checks of all statements. */
+export interface CheckResult {
+  readonly statements: readonly CheckedStatement[];
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
 /** Checks a service against docs/developer/service-api.md, one statement after the other. */
-export async function runChecks(options: CheckOptions) {
+export async function runChecks(options: CheckOptions): Promise<CheckResult> {
   const exchanges: CheckedExchange[] = [];
   const context = { ...options, ask: createAsk(options, exchanges), exchanges };
   const statements: CheckedStatement[] = [];

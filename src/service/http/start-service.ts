@@ -40,7 +40,12 @@ export interface ServiceOptions extends AnswerOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-export type RunningService = Awaited<ReturnType<typeof startService>>;
+export interface RunningService extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  /** Accepts no more connections, lets requests in flight end within the time-out, and settles their charges. */
+  close(): Promise<void>;
+}
 
 const CLOSE_TIMEOUT_MS = 10_000;
 /** Most calls of a batch: a larger one would keep the others waiting, and more bodies in memory. */
@@ -48,7 +53,7 @@ const MOST_CALLS = 64;
 
 /** Starts the lookup service.
  * @throws PerilbookError USAGE when a radius is out of range or the port cannot be taken */
-export async function startService(options: ServiceOptions) {
+export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { data, accounts, host = '127.0.0.1', onError = () => {} } = options;
   // Released in the opposite order: requests end, their charges are settled, and the instance reverses the rest.
   await using starting = new AsyncDisposableStack();
@@ -74,7 +79,6 @@ export async function startService(options: ServiceOptions) {
   const { port } = app.server.address() as AddressInfo;
   const running = starting.move();
   let closing: Promise<void> | null = null;
-  /** Accepts no more connections, lets requests in flight end within the time-out, and settles their charges. */
   const close = () => {
     closing ??= running.disposeAsync();
     return closing;
