@@ -36,7 +36,7 @@ export interface BudgetReach {
 }
 
 /** The share that each budget buys, in the order of buying. */
-export interface BudgetCurve {
+interface BudgetCurve {
   /** Of all value, or of all places if rows are bought in file order. */
   readonly of: 'value' | 'places';
   /** Credits and the share that they buy, both growing. */

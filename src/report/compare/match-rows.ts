@@ -6,7 +6,7 @@ import type { CountedSum } from '../figures/sums.ts';
 import { type Bridge, isAtRisk, makeBridgeSums, type RowState } from './bridge.ts';
 
 /** The change of one topic. */
-export interface TopicChanges {
+interface TopicChanges {
   readonly topic: TopicSlug;
   readonly title: string;
   /** Of the value rated Relatively High or Very High. */
