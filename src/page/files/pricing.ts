@@ -17,7 +17,7 @@ import { withoutTerminal } from './page-words.ts';
 export type PriceRequest = Pick<RunContext, 'job' | 'connection'>;
 
 /** The price of a job. */
-export interface Price {
+export interface JobPrice {
   readonly summary: PlanSummary;
   /** What each budget buys; null for local data, whose answers are free. */
   readonly curve: BudgetCurve | null;
@@ -61,7 +61,7 @@ export class Pricing implements Disposable {
   }
 
   /** The price of a job, and what its account has left. Spends nothing. @throws INPUT_*, OUTPUT_UNWRITABLE, SCOPE_MISSING */
-  price(request: PriceRequest): Promise<Price> {
+  price(request: PriceRequest): Promise<JobPrice> {
     return this.#inTurn(() => this.#price(request));
   }
 
@@ -116,7 +116,7 @@ export class Pricing implements Disposable {
     this.#kept = null;
   }
 
-  async #price({ job, connection }: PriceRequest): Promise<Price> {
+  async #price({ job, connection }: PriceRequest): Promise<JobPrice> {
     const context = await openContext(job, {
       connection,
       store: this.#store,

@@ -23,7 +23,7 @@ import {
 import { pageEffects, type UiDependencies } from '../files/dependencies.ts';
 import { previewFile } from '../files/file-preview.ts';
 import { type ErrorMessage, makeErrorMessage, RefusedRequest } from '../files/page-words.ts';
-import { type BudgetReach, type Price, type PriceRequest, Pricing } from '../files/pricing.ts';
+import { type BudgetReach, type JobPrice, type PriceRequest, Pricing } from '../files/pricing.ts';
 import { type ChosenFile, Workspace } from '../files/workspace.ts';
 import { type EndedRun, latestRun, Runs, type RunUpdate } from './runs.ts';
 
@@ -144,7 +144,7 @@ export class UiApi {
     return { words: await this.dependencies.dataFor(job, isApproved) };
   }
 
-  async price(file: ChosenFile, choice: Choice): Promise<Price> {
+  async price(file: ChosenFile, choice: Choice): Promise<JobPrice> {
     return await this.#pricing.price(await this.#request(file, choice));
   }
 
