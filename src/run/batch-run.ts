@@ -13,9 +13,18 @@ import { openOutputFields } from './write/output-fields.ts';
 import { writeOutput } from './write/write-output.ts';
 
 /** What the batches of a run have spent. */
-type Spent = Pick<Progress, 'creditsSpent' | 'creditsUnknown' | 'callsUnknown' | 'calls'>;
+type Spent = Pick<
+  Progress,
+  'creditsSpent' | 'creditsUnknown' | 'callsUnknown' | 'calls' | 'paidFailures'
+>;
 
-const NOTHING_SPENT: Spent = { creditsSpent: 0, creditsUnknown: 0, callsUnknown: 0, calls: 0 };
+const NOTHING_SPENT: Spent = {
+  creditsSpent: 0,
+  creditsUnknown: 0,
+  callsUnknown: 0,
+  calls: 0,
+  paidFailures: 0,
+};
 
 /** A coordinate in decimal degrees: a number, or the text of one. Text in other notations needs `coordinates: 'lenient'`. */
 export type Coordinate = number | string | null | undefined;
@@ -143,8 +152,8 @@ export class BatchRun implements AsyncDisposable {
     await this.#options.approve(prepared);
     this.#run ??= await startRun(prepared, limitsOf(prepared));
     const stop = await getAnswers(prepared, plan, this.#run);
-    const { creditsSpent, creditsUnknown, callsUnknown, calls } = progress;
-    this.#spent = { creditsSpent, creditsUnknown, callsUnknown, calls };
+    const { creditsSpent, creditsUnknown, callsUnknown, calls, paidFailures } = progress;
+    this.#spent = { creditsSpent, creditsUnknown, callsUnknown, calls, paidFailures };
     if (stop !== null && stop.reason !== this.#stop?.reason)
       this.#options.onEvent({ type: 'stopped', ...stop });
     this.#stop = stop ?? this.#stop;

@@ -5,7 +5,10 @@ import { type Call, CREDITS } from '../../src/contract/credits.ts';
 import { HEADERS } from '../../src/contract/headers.ts';
 import { isTopicSlug } from '../../src/contract/topics.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
+import { BatchRun } from '../../src/run/batch-run.ts';
 import { IN_A_ROW } from '../../src/run/buy/next-step.ts';
+import type { RunEvent } from '../../src/run/frame/run-events.ts';
+import type { OpenedJob } from '../../src/run/prepare.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
@@ -13,7 +16,7 @@ import { envelopeOf } from '../client/answers.ts';
 import { serveHttp } from '../client/servers.ts';
 import { sharedPostgres } from '../postgres-server.ts';
 import { fc } from '../properties.ts';
-import { openHarness, places } from '../run/harness.ts';
+import { openHarness, places, type RunOptions } from '../run/harness.ts';
 import { LONG, times } from '../tier.ts';
 
 /** How a refusal words itself. */
@@ -140,35 +143,84 @@ const CONCURRENCY = 3;
 /** A higher cost is not believed (src/client/verdict.ts), and this one is not counted in full. */
 const [MOST_BELIEVED, MOST_COUNTED] = [1_000, 1_000_000];
 
+/** What a run printed as its most, and what its ledger has. */
+interface Bounds {
+  readonly limit: number;
+  readonly ledger: number;
+  readonly above: number;
+  /** Why it ended early. */
+  readonly stop: string | null;
+}
+
+type Harness = Awaited<ReturnType<typeof openHarness>>;
+
+/** Buys so many places. Null: refused before anything was sent. */
+type Buy = (
+  harness: Harness,
+  job: JobFile,
+  options: RunOptions,
+  count: number,
+) => Promise<Bounds | null>;
+
+const isNoWay = (error: { code?: string }): null => {
+  assert.match(String(error.code), /^(SCOPE_MISSING|NEEDS_APPROVAL)$/, String(error));
+  return null;
+};
+
+const buyFile: Buy = async (harness, job, options) => {
+  const plan = await harness.plan(job, options).catch(isNoWay);
+  const ended = plan && (await harness.run(job, options).catch(isNoWay));
+  if (ended === null) return null;
+  const { credits_spent, credits_unknown, credits_above_price: above } = ended.summary;
+  const [limit, ledger] = [plan!.credits_limit, credits_spent + credits_unknown];
+  return { limit, ledger, above, stop: ended.stop?.reason ?? null };
+};
+
+/** The same places as rows of a program, one a batch, as `enrich` and `lookup` buy them, within a budget. */
+const buyRows: Buy = async (harness, job, options, count) => {
+  const limit = job.budget ?? 100;
+  const context = await harness.open({ ...job, budget: limit }, options);
+  const stops: string[] = [];
+  let above = 0;
+  const onEvent = (event: RunEvent) => {
+    if (event.type === 'stopped') stops.push(event.reason);
+  };
+  const batches: OpenedJob[] = [];
+  const approve = async (prepared: OpenedJob) => void batches.push(prepared);
+  await using run = new BatchRun(context, { approve, onEvent });
+  for (const [lat, lng] of places(count)) {
+    if (run.refusal !== null) break;
+    if ((await run.answer([[lat, lng]]).catch(isNoWay)) === null) break;
+  }
+  run.end();
+  for (const { progress } of batches) above += progress.creditsAbovePrice;
+  const { creditsSpent, creditsUnknown } = run.spent;
+  return { limit, ledger: creditsSpent + creditsUnknown, above, stop: stops.at(-1) ?? null };
+};
+
 /** Two runs of a story on a store of its own: the ledger has at least what the service stated, and what it has beyond the bound are charges
  * above the price of their call. */
 async function tellStory(
-  harness: Awaited<ReturnType<typeof openHarness>>,
+  harness: Harness,
   service: Awaited<ReturnType<typeof serveDeeds>>,
   store: Store,
   { deeds, topics, budget, places: count }: Story,
+  buy: Buy,
 ): Promise<void> {
   const key = harness.key();
-  const job = { topics, concurrency: CONCURRENCY, ...(budget !== undefined && { budget }) };
+  const said = { topics, concurrency: CONCURRENCY, ...(budget !== undefined && { budget }) };
   harness.writeInput(places(count));
   const options = { keys: [key], baseUrl: service.url, store };
   service.begin(deeds);
   service.take();
   for (let number = 0; number < 2; number++) {
-    const plan = await harness.plan(job as JobFile, options).catch(() => null);
-    if (plan === null) return assert.deepEqual(service.take(), []);
-    const ended = await harness.run(job as JobFile, options).catch((error: { code?: string }) => {
-      assert.match(String(error.code), /^(SCOPE_MISSING|NEEDS_APPROVAL)$/, String(error));
-      return null;
-    });
+    const bounds = await buy(harness, said as JobFile, options, count);
     const sent = service.take();
-    if (ended === null) return assert.deepEqual(sent, []);
-    const { summary, stop } = ended;
-    const ledger = summary.credits_spent + summary.credits_unknown;
+    if (bounds === null) return assert.deepEqual(sent, []);
+    const { limit, ledger, above, stop } = bounds;
     const stated = sent.reduce((sum, { stated }) => sum + Math.min(stated, MOST_COUNTED), 0);
     assert.ok(ledger >= stated, `${ledger} in the ledger, ${stated} stated`);
-    const within = ledger - summary.credits_above_price;
-    assert.ok(within <= plan.credits_limit, `${within} of ${plan.credits_limit}`);
+    assert.ok(ledger - above <= limit, `${ledger - above} of ${limit}`);
     // One request is paid at most twice, one that failed at a cost once.
     for (const asked of Map.groupBy(sent, ({ target }) => target).values()) {
       const paid = asked.filter(({ stated }) => stated > 0);
@@ -193,7 +245,7 @@ async function tellStory(
       assert.ok(stop !== null, 'went on after a cost that no call has');
       assert.ok(sent.length - unbelieved - 1 <= 2 * CONCURRENCY, 'calls after it');
     }
-    if (!deeds.some(({ words }) => 'isQuota' in words)) assert.notEqual(stop?.reason, 'quota');
+    if (!deeds.some(({ words }) => 'isQuota' in words)) assert.notEqual(stop, 'quota');
     if (!deeds.some(({ words }) => 'isScope' in words)) {
       const source = await store.source('harness');
       const lost = await store.refusedScopes(source, key.fingerprint);
@@ -205,7 +257,8 @@ async function tellStory(
 async function tellStories(
   t: TestContext,
   numRuns: number,
-  open: (harness: Awaited<ReturnType<typeof openHarness>>, number: number) => Promise<Store>,
+  open: (harness: Harness, number: number) => Promise<Store>,
+  buy: Buy,
 ): Promise<void> {
   const harness = await openHarness(t, { factor: 100 });
   const service = await serveDeeds(t);
@@ -213,7 +266,7 @@ async function tellStories(
   await fc.assert(
     fc.asyncProperty(anyStory, async (story) => {
       const store = await open(harness, ++number);
-      await tellStory(harness, service, store, story).finally(() => store.close());
+      await tellStory(harness, service, store, story, buy).finally(() => store.close());
     }),
     { numRuns, endOnFailure: true },
   );
@@ -221,22 +274,28 @@ async function tellStories(
 
 const owner = { name: 'test', isAlive: () => true };
 
-test('SQLite: whatever a service states and refuses, in whatever words, the ledger has it and the bound holds', async (t) => {
-  await tellStories(
-    t,
-    times({ short: 12, long: 300, soak: 3_000 }),
-    async ({ folder, clock }, number) =>
-      openSqliteStore(join(folder, `stated-${number}.db`), clock, owner),
-  );
-});
-
-test(
-  'PostgreSQL: whatever a service states and refuses, in whatever words, the ledger has it and the bound holds',
-  LONG,
-  async (t) => {
-    const server = await sharedPostgres();
-    await tellStories(t, times({ long: 40, soak: 400 }), async ({ clock }) =>
-      openPostgresStore(server.storeAddress(), clock, owner),
+for (const [what, buy] of [
+  ['a run', buyFile],
+  ['rows of a program', buyRows],
+] as const) {
+  test(`SQLite, ${what}: whatever a service states and refuses, in whatever words, the ledger has it and the bound holds`, async (t) => {
+    await tellStories(
+      t,
+      times({ short: 12, long: 300, soak: 3_000 }),
+      async ({ folder, clock }, number) =>
+        openSqliteStore(join(folder, `stated-${number}.db`), clock, owner),
+      buy,
     );
-  },
-);
+  });
+
+  test(
+    `PostgreSQL, ${what}: whatever a service states and refuses, in whatever words, the ledger has it and the bound holds`,
+    LONG,
+    async (t) => {
+      const server = await sharedPostgres();
+      const open = async ({ clock }: Harness) =>
+        openPostgresStore(server.storeAddress(), clock, owner);
+      await tellStories(t, times({ long: 40, soak: 400 }), open, buy);
+    },
+  );
+}

@@ -315,6 +315,7 @@ function takeNextStep(buying: Buying, ready: ReadyCall, consequence: Consequence
   if (alarm !== null) health.stop(alarm);
   if (next.step === 'retry') return { kind: 'retry', afterMs: next.afterMs, tried: next.tried };
   health.record(consequence.health);
+  setIn(progress, { paidFailures: health.paidFailures });
   learnOfKey(buying, ready, consequence);
   switch (next.step) {
     case 'use': {

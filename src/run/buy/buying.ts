@@ -60,7 +60,7 @@ export async function beginBuying(context: BuyingContext): Promise<Buying> {
   return {
     ...context,
     payer: new Payer(job, service.apiKeys, effects.times, contents, charged),
-    health: new RunHealth(job.topics, context.setAside),
+    health: new RunHealth(job.topics, context.setAside, context.progress.paidFailures),
     turns: new Turns(),
     origin: new AnswerOrigin(job.precision),
     readCell: inBatches((cells) => store.read(limits.source, cells)),

@@ -126,10 +126,17 @@ export class RunHealth {
   #lastFailure = '';
   #stop: Stop | null = null;
 
-  /** @param topics the topics that the job buys @param setAside gets those that the service lacks */
-  constructor(topics: readonly TopicSlug[], setAside: Map<TopicSlug, string>) {
+  /** @param topics the topics that the job buys @param setAside gets those that the service lacks @param paidFailures those of the batches
+   * before, since the last answer */
+  constructor(topics: readonly TopicSlug[], setAside: Map<TopicSlug, string>, paidFailures = 0) {
+    this.#breaker = { ...HEALTHY, paidErrors: paidFailures };
     this.#topics = topics;
     this.#setAside = setAside;
+  }
+
+  /** Failures that state a cost, since the last answered call. */
+  get paidFailures(): number {
+    return this.#breaker.paidErrors;
   }
 
   get stopped(): Stop | null {

@@ -30,6 +30,8 @@ const START = {
   callsFailed: 0,
   /** The same by kind: `upstream`, `transport`, `rejected`, … */
   failuresByKind: {} as Readonly<Record<string, number>>,
+  /** Failures that state a cost, since the last answered call: all batches of a run count together. */
+  paidFailures: 0,
   /** What the last of these calls failed with; empty where there was none. */
   lastFailure: '',
   /** How often the service asked to slow down (429). */
