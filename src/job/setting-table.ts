@@ -65,7 +65,7 @@ const GROUPS = {
       },
     },
     encoding: {
-      help: 'of the input: utf-8, windows-1252, utf-16le or utf-16be (default: detected)',
+      help: 'of the input: utf-8, windows-1252, utf-16le, macintosh, shift_jis … (default: detected)',
       schema: ({ encoding }) => encoding,
       flags: { encoding: {} },
     },

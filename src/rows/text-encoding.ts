@@ -5,18 +5,43 @@ import type { TextEncoding } from '../formats/bytes/decode-text.ts';
 /** The two byte orders of UTF-16. */
 export type Utf16 = 'utf-16le' | 'utf-16be';
 
-/** The supported encodings of text files. */
+/** An encoding of text files, by its name in the platform's `TextDecoder`. */
 export type FileEncoding = TextEncoding | Utf16;
 
-/** The encoding that a user names, by any of its usual names (`latin1`, `cp1252`, `utf8`). @throws USAGE */
+export const isUtf16 = (encoding: FileEncoding): encoding is Utf16 =>
+  encoding === 'utf-16le' || encoding === 'utf-16be';
+
+/** The encoding that a user names, by any of its usual names (`latin1`, `cp1252`, `utf8`, `shift_jis`): all of the platform, with one
+ * exception. @throws USAGE */
 export function encodingNamed(name: string): FileEncoding {
-  const encodings: readonly FileEncoding[] = ['utf-8', 'windows-1252', 'utf-16le', 'utf-16be'];
-  const standardName = resultOrNull(() => new TextDecoder(name).encoding);
-  const named = encodings.find((encoding) => encoding === standardName);
-  if (named) return named;
-  const hint = `Give one of ${encodings.join(', ')}, or convert the file to UTF-8 first.`;
+  const label = LABELS[name.trim().toLowerCase()] ?? name;
+  const standardName = resultOrNull(() => new TextDecoder(label).encoding);
+  if (standardName !== null && !STATEFUL.has(standardName)) return standardName;
+  const hint =
+    standardName === null
+      ? 'Give one of utf-8, windows-1252, utf-16le, macintosh, shift_jis, gb18030, big5, euc-kr, koi8-r …, or convert the file to UTF-8 first.'
+      : `Convert the file to UTF-8 first, for instance with: iconv -f ${standardName} -t UTF-8 FILE > utf8.csv.`;
   throw new PerilbookError('USAGE', `${JSON.stringify(name)} is not a supported encoding`, hint);
 }
+
+/** In this encoding the bytes of commas and quotes are also letters. */
+const STATEFUL: ReadonlySet<string> = new Set(['iso-2022-jp', 'replacement']);
+
+/** Names that other programs give to the platform's encodings. */
+const LABELS: Readonly<Record<string, string>> = {
+  cp932: 'shift_jis',
+  'windows-932': 'shift_jis',
+  cp936: 'gb18030',
+  cp949: 'euc-kr',
+  uhc: 'euc-kr',
+  cp950: 'big5',
+  macroman: 'macintosh',
+  'mac-roman': 'macintosh',
+  mac_roman: 'macintosh',
+  macos: 'macintosh',
+  latin9: 'iso-8859-15',
+  'latin-1': 'windows-1252',
+};
 
 const SAMPLE_BYTES = 4096;
 /** Fewer characters are no evidence: `lat,lng` has seven. */

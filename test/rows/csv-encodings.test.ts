@@ -173,9 +173,14 @@ test('an encoding is named by any of its usual names', () => {
     CP1252: 'windows-1252',
     'UTF-16': 'utf-16le',
     'utf-16be': 'utf-16be',
+    'Shift-JIS': 'shift_jis',
+    cp932: 'shift_jis',
+    GB18030: 'gb18030',
+    MacRoman: 'macintosh',
+    'koi8-r': 'koi8-r',
   };
   for (const [name, encoding] of Object.entries(cases)) assert.equal(encodingNamed(name), encoding);
-  for (const name of ['', 'ebcdic', 'shift_jis'])
+  for (const name of ['', 'ebcdic', 'iso-2022-jp'])
     assert.throws(() => encodingNamed(name), { code: 'USAGE' });
 });
 

@@ -1,7 +1,14 @@
 import { bug } from '../../base/errors.ts';
 import { type BytePass, chunksFrom } from '../../formats/bytes/byte-source.ts';
 import { detectCompression, unpackedBytes } from '../../formats/bytes/unpack.ts';
-import { type FileEncoding, guessUtf16, inOrder, type Utf16, utf8Of } from '../text-encoding.ts';
+import {
+  type FileEncoding,
+  guessUtf16,
+  inOrder,
+  isUtf16,
+  type Utf16,
+  utf8Of,
+} from '../text-encoding.ts';
 import { HEAD_BYTES, type InputFile, unreadable } from './input-file.ts';
 
 type ChangeBytes = (pass: BytePass) => AsyncGenerator<Buffer, void, void>;
@@ -17,7 +24,7 @@ export async function unpackedInput(input: InputFile): Promise<InputFile> {
 
 /** The file converted to UTF-8 if it is UTF-16, by its first bytes or by the user's setting; else the file itself. */
 export async function utf8Input(input: InputFile, named?: FileEncoding): Promise<InputFile> {
-  if (named === 'utf-8' || named === 'windows-1252') return input;
+  if (named !== undefined && !isUtf16(named)) return input;
   // A byte order mark overrides the user's setting: `utf-16` names no byte order.
   const utf16 = guessUtf16(input.head) ?? named;
   if (!utf16) return input;
