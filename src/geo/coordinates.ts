@@ -42,6 +42,8 @@ function roundTo(degrees: number, precision: number): number {
 
 /** Mean earth radius in metres (IUGG R1). */
 const EARTH_RADIUS_M = 6_371_008.8;
+/** Equatorial radius of WGS84 in metres: that of the maps in browsers (EPSG:3857). */
+export const EARTH_RADIUS_OF_MERCATOR = 6_378_137;
 const RADIANS = Math.PI / 180;
 /** Metres of a degree of latitude. */
 export const METERS_PER_DEGREE = EARTH_RADIUS_M * RADIANS;

@@ -31,14 +31,23 @@ const [POINT, POLYGON, MULTI_POINT, MULTI_POLYGON] = [1, 3, 4, 6];
 /** Reference systems whose coordinates are degrees, by their EPSG numbers. */
 export const DEGREES = /\b(?:CRS84h?|4326|4269|4979|4258)\b/i;
 
-/** Reads a point in well-known binary (ISO or EWKB, with any axes), or a group of one; of a small outline, a point inside it. */
-export function pointOfWkb(value: unknown): PointText {
+/** The number of the coordinate system in EWKB; 0 for none. */
+export function sridOfWkb(bytes: Uint8Array): number {
+  if (bytes.length < 9) return 0;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const { little, at } = readHeader(view, 0);
+  return at === 9 ? view.getUint32(5, little) : 0;
+}
+
+/** Reads a point in well-known binary (ISO or EWKB, with any axes), or a group of one; of a small outline, a point inside it.
+ * @param isAnySystem gives the numbers of other systems than degrees, too */
+export function pointOfWkb(value: unknown, isAnySystem = false): PointText {
   const unreadable = { ...NO_POINT, problem: 'The geometry cannot be read.' };
   if (!(value instanceof Uint8Array) || value.length < 5) return unreadable;
   const view = new DataView(value.buffer, value.byteOffset, value.length);
   const { little, kind, at } = readHeader(view, 0);
   const srid = at === 9 && value.length >= at ? view.getUint32(5, little) : 0;
-  if (srid !== 0 && !DEGREES.test(String(srid)))
+  if (srid !== 0 && !isAnySystem && !DEGREES.test(String(srid)))
     return { ...NO_POINT, problem: `The geometry is in EPSG:${srid}, not in degrees.` };
   if (kind === POLYGON || kind === MULTI_POLYGON) return pointInOutline(value);
   if (kind === MULTI_POINT && value.length >= at + 4 && view.getUint32(at, little) === 1)

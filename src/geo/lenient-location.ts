@@ -1,7 +1,7 @@
 import { INVISIBLE } from '../base/printable.ts';
 import type { Location } from './coordinates.ts';
 import { checkLocation, type ParsedLocation } from './parse-location.ts';
-import type { PlaceOrder } from './place-in-value.ts';
+import type { PlaceOrder } from './place-order.ts';
 
 /* Reads coordinates as people and other programs write them, for `coordinates: lenient`: degrees, minutes and seconds, compass letters,
  * decimal commas, typographic signs. An ambiguous text is not read. */

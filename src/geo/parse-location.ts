@@ -1,4 +1,5 @@
 import type { Location } from './coordinates.ts';
+import { TOO_LARGE_OUTLINE } from './geometry-points.ts';
 
 /** The sentence of each finding in `hazard_note`. */
 export const LOCATION_NOTES = {
@@ -15,6 +16,9 @@ export const LOCATION_NOTES = {
     'The compass letter O is West in some languages and East in others: write W or E, or a minus for West.',
   not_a_point:
     'The geometry is not one point: give its centroid in two columns of degrees (--lat, --lng).',
+  too_large: TOO_LARGE_OUTLINE,
+  area_code:
+    'The place is a code of an area (geohash, plus code, MGRS, UTM, H3, three words): convert it to latitude and longitude in degrees.',
   other_system:
     'The geometry is in another coordinate system than degrees: convert it to EPSG:4326.',
   out_of_range:
@@ -23,6 +27,8 @@ export const LOCATION_NOTES = {
   millionths: 'Latitude and longitude are in millionths of a degree: divide them by 1,000,000.',
   ten_millionths:
     'Latitude and longitude are in ten millionths of a degree: divide them by 10,000,000.',
+  packed_degrees:
+    'Latitude and longitude are degrees, minutes and hundredths of seconds in one number (DDMMSSss), as in the National Bridge Inventory: convert them to decimal degrees, negative in the West.',
   null_island: 'Latitude and longitude are both 0, which stands for a missing place.',
   swapped: 'Latitude and longitude seem exchanged: the other way round the place is in the US.',
   sign_lost: 'The sign of the longitude seems lost: with the other sign the place is in the US.',
@@ -90,12 +96,29 @@ function otherUnit({ lat, lng }: Location, isUs: (location: Location) => boolean
   const isPlace = (location: Location) => isOnEarth(location) && isUs(location);
   if (isPlace({ lat, lng: lng - 360 })) return 'east_of_180';
   if (isPlace({ lat: lat / 1e6, lng: lng / 1e6 })) return 'millionths';
-  return isPlace({ lat: lat / 1e7, lng: lng / 1e7 }) ? 'ten_millionths' : 'out_of_range';
+  if (isPlace({ lat: lat / 1e7, lng: lng / 1e7 })) return 'ten_millionths';
+  const packed = { lat: packedDegrees(lat), lng: packedDegrees(lng) };
+  if (packed.lat === null || packed.lng === null) return 'out_of_range';
+  const [north, west] = [packed.lat, -Math.abs(packed.lng)];
+  return isPlace({ lat: north, lng: west }) ? 'packed_degrees' : 'out_of_range';
+}
+
+/** The degrees of DDMMSSss: 25462748 is 25 degrees, 46 minutes, 27.48 seconds; null for others. Projected metres and feet are smaller. */
+function packedDegrees(number: number): number | null {
+  const size = Math.abs(number);
+  const [degrees, minutes, seconds] = [
+    Math.floor(size / 1e6),
+    Math.floor(size / 1e4) % 100,
+    (size / 100) % 100,
+  ];
+  return degrees >= 13 && degrees <= 180 && minutes < 60 && seconds < 60
+    ? Math.sign(number) * (degrees + minutes / 60 + seconds / 3_600)
+    : null;
 }
 
 function readNumber(text: string): number | LocationFinding {
   if (NUMBER.test(text)) return Number(text);
-  if (text === '') return 'empty';
+  if (isNothing(text)) return 'empty';
   if (DECIMAL_COMMA.test(text)) return 'decimal_comma';
   if (/^['’]\s*[+-]?[\d.]/.test(text)) return 'apostrophe';
   const compass = text.replace(/(?<=\d[°º˚'"’′”″\s]*)O$|^O(?=\s*\d)/i, 'W');
@@ -108,6 +131,12 @@ function readNumber(text: string): number | LocationFinding {
   if (DECORATED.test(text) && /\d/.test(text) && !/\..*\./.test(text)) return 'degree_symbol';
   return SEXAGESIMAL.test(text) ? 'degrees_minutes_seconds' : 'not_a_number';
 }
+
+/** What programs write where there is no value: \N of databases, NULL, NaN, #N/A of Excel. */
+const NOTHING =
+  /^(?:\\N|null|none|nan|n\/?a|#n\/a|<na>|nil|undefined|unknown|missing|[-–—]+|\?|\.)?$/i;
+
+export const isNothing = (text: string): boolean => text === '' || NOTHING.test(text);
 
 function isOnEarth({ lat, lng }: Location): boolean {
   return Math.abs(lat) <= 90 && Math.abs(lng) <= 180;

@@ -1,10 +1,8 @@
-import { resultOrNull } from '../base/errors.ts';
-import { DEGREES, pointOfWkb } from './geometry-points.ts';
-import type { LocationFinding } from './parse-location.ts';
-
-/** Which of the two numbers of a place comes first. */
-export const PLACE_ORDERS = ['lat,lng', 'lng,lat'] as const;
-export type PlaceOrder = (typeof PLACE_ORDERS)[number];
+import { isNothing, type LocationFinding } from './parse-location.ts';
+import { areaCodeFinding, pointOfGeohash, sexagesimalDegrees } from './place-codes.ts';
+import { outlineOfWkt, placeOfBinary, pointInSystem } from './place-geometries.ts';
+import { parsedJson, placeOfJson } from './place-objects.ts';
+import { type FormReading, inOpenOrder, isBox, isPlace, type PlaceOrder } from './place-order.ts';
 
 /** The two texts of a place in one value. */
 export interface PlaceInValue {
@@ -12,20 +10,9 @@ export interface PlaceInValue {
   readonly lng: string;
   /** The order that was used; null where the numbers have names. */
   readonly order: PlaceOrder | null;
+  /** The value is a small outline, and this a point inside it. */
+  readonly isInside?: true;
 }
-
-interface TwoNumbers {
-  readonly first: unknown;
-  readonly second: unknown;
-  /** As the format has it; null where it leaves this open. */
-  readonly order: PlaceOrder | null;
-}
-
-type FormReading =
-  | TwoNumbers
-  | { readonly lat: unknown; readonly lng: unknown }
-  | LocationFinding
-  | null;
 
 interface PlaceForm {
   readonly is: RegExp;
@@ -33,54 +20,102 @@ interface PlaceForm {
 }
 
 const NUMBER = '[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:e[+-]?\\d+)?';
-const inFormat = (first: unknown, second: unknown): TwoNumbers => ({
-  first,
-  second,
-  order: 'lng,lat',
-});
-const open = (first: unknown, second: unknown): TwoNumbers => ({ first, second, order: null });
+const DECIMAL = '[+-]?\\d{1,3}\\.\\d+';
+/** A number, also with a degree sign or a compass letter: then the finding says so. */
+const TOKEN = `['’]?[NSEWO]?[+\\-−]?[\\d.](?:[^\\s,;()\\[\\]{}:=/|~a-zA-Z]|[eE](?=[+-]?\\d)|[NSEWO]$|[NSEWO](?=[\\s,;)\\]]))*`;
+const LABEL_END = '(?:itude)?["\']?\\s*[:=]?\\s*["\']?\\s*';
+
+/** Two numbers with their names before them. */
+const labelled = (first: string, second: string): RegExp =>
+  new RegExp(
+    `(?<![a-z])${first}${LABEL_END}(${NUMBER})(?![\\d.]).*?(?<![a-z])${second}${LABEL_END}(${NUMBER})(?![\\d.])`,
+    'is',
+  );
 
 /** All ways in which a place stands in one value; the first that fits reads it. Values of every file format come here as texts: lists and
  * structs as JSON, bytes as base64. */
 const FORMS: readonly PlaceForm[] = [
   // WKT and EWKT: `POINT Z (-97.2 38.5 4)`, `SRID=4326;POINT(-97.2 38.5)`, a MULTIPOINT of one.
   {
-    is: /^(?:SRID=(\d+);)?\s*(?:MULTI)?POINT\s*(?:Z|M|ZM)?\s*\(+\s*([^\s,()]+)\s+([^\s,()]+)(?:\s+[^\s,()]+){0,2}\s*\)+$/i,
-    read: ([, srid, x, y]) =>
-      srid === undefined || DEGREES.test(srid) ? inFormat(x, y) : 'other_system',
+    is: /^<?(?:SRID=(\d+);)?\s*(?:MULTI)?POINT\s*(?:Z|M|ZM)?\s*\(+\s*([^\s,()]+)\s+([^\s,()]+)(?:\s+[^\s,()]+){0,2}\s*\)+>?$/i,
+    read: ([, srid, x, y]) => pointInSystem(srid, x!, y!),
   },
-  { is: /^(?:SRID=\d+;)?\s*(?:MULTI)?POINT\s*(?:Z|M|ZM)?\s*EMPTY$/i, read: () => 'empty' },
+  { is: /^(?:SRID=\d+;)?\s*[A-Z]+\s*(?:Z|M|ZM)?\s*EMPTY$/i, read: () => 'empty' },
   {
-    is: /^(?:SRID=\d+;)?\s*(?:MULTIPOINT|(?:MULTI)?(?:LINESTRING|POLYGON|SURFACE|CURVE)|CURVEPOLYGON|GEOMETRYCOLLECTION)\b/i,
+    is: /^<?(?:SRID=(\d+);)?\s*((?:MULTI)?POLYGON)\s*(?:Z|M|ZM)?\s*(\(.*\))>?$/is,
+    read: ([, srid, kind, rings]) => outlineOfWkt(srid, kind!, rings!),
+  },
+  {
+    is: /^<?(?:SRID=\d+;)?\s*(?:MULTIPOINT|(?:MULTI)?(?:LINESTRING|POLYGON|SURFACE|CURVE)|CURVEPOLYGON|GEOMETRYCOLLECTION)\b/i,
     read: () => 'not_a_point',
   },
-  // Well-known binary: hex as of PostGIS, base64 as of Parquet's bytes.
+  // Well-known binary: hex as of PostGIS, MySQL and SQL Server, base64 as of Parquet's bytes.
   {
-    is: /^(?:\\x|0x)?(0[01](?:[\da-f]{2}){20,})$/i,
-    read: ([, hex]) => binaryPoint(Buffer.from(hex!, 'hex')),
+    is: /^(?:\\x|0x|X')?((?:[\da-f]{2}){21,})'?$/i,
+    read: ([, hex]) => placeOfBinary(Buffer.from(hex!, 'hex')),
   },
   {
     is: /^A[AQ][\w+/]{26,}={0,2}$/,
-    read: ([base64]) => binaryPoint(Buffer.from(base64!, 'base64')),
+    read: ([base64]) => placeOfBinary(Buffer.from(base64!, 'base64')),
   },
-  // A geometry or a feature of GeoJSON, a struct of x and y, an object with lat and lng (Socrata).
-  { is: /^\{.*\}$/s, read: ([text]) => placeOf(parsedObject(text!)) },
-  // A list with a height.
+  // A geometry or a feature of GeoJSON, a struct of x and y, an object with lat and lng (Socrata), a list, as databases wrap their numbers.
+  { is: /^[{[].*[}\]]$/s, read: ([text]) => placeOfJson(parsedJson(text)) },
+  // ISO 6709: `+25.7743-080.1937/`, `+254627.5-0801137.3/`.
   {
-    is: /^\[\s*([^\s,[\]]+)\s*,\s*([^\s,[\]]+)\s*,\s*[^\s,[\]]+\s*\]$/,
-    read: ([, a, b]) => open(a, b),
+    is: /^([+-]\d{2}(?:\d{2}){0,2}(?:\.\d+)?)([+-]\d{3}(?:\d{2}){0,2}(?:\.\d+)?)(?:[+-][\d.]+)?(?:CRS\w+)?\/?$/,
+    read: ([, lat, lng]) => ({
+      lat: sexagesimalDegrees(lat!, 2),
+      lng: sexagesimalDegrees(lng!, 3),
+    }),
   },
   // `(38.5, -97.2)`, `[-97.2,38.5]`, `38.5 -97.2`, `geo:38.5,-97.2`.
   {
-    is: /^(?:geo:)?[([]?\s*([^\s,;()[\]{}]+)\s*(?:[,;]|\s)\s*([^\s,;()[\]{}]+)\s*[)\]]?$/,
-    read: ([, a, b]) => open(a, b),
+    is: new RegExp(`^(?:geo:)?[([]?\\s*(${TOKEN})\\s*(?:[,;]|\\s)\\s*(${TOKEN})\\s*[)\\]]?$`),
+    read: ([, a, b]) => inOpenOrder(a, b),
   },
   // After the lines of an address (Socrata).
   {
     is: new RegExp(`[^(]\\(\\s*(${NUMBER})\\s*,\\s*(${NUMBER})\\s*\\)$`, 'is'),
-    read: ([, a, b]) => open(a, b),
+    read: ([, a, b]) => inOpenOrder(a, b),
   },
+  // With a height, and its accuracy (ODK): `25.7743 -80.1937 12.5 4.9`, KML's `-80.1937,25.7743,0`.
+  {
+    is: new RegExp(
+      `^[([]?\\s*(${DECIMAL})\\s*[,;\\s]\\s*(${DECIMAL})\\s*[,;\\s]\\s*(${NUMBER})(?:\\s*[,;\\s]\\s*(${NUMBER}))?\\s*[)\\]]?$`,
+      'i',
+    ),
+    read: ([, a, b, c, d]) => (isBox([a, b], [c, d]) ? 'not_a_point' : inOpenOrder(a, b)),
+  },
+  // The place of a map's link stands after the middle of its map.
+  { is: new RegExp(`!3d(${DECIMAL})!4d(${DECIMAL})`), read: ([, lat, lng]) => ({ lat, lng }) },
+  // `lat: 25.7, lng: -80.1`, `mlat=25.7&mlon=-80.1`, `CLLocationCoordinate2D(latitude: 25.7, longitude: -80.1)`.
+  { is: labelled('m?lat', 'm?lo?ng?'), read: ([, lat, lng]) => ({ lat, lng }) },
+  { is: labelled('m?lo?ng?', 'm?lat'), read: ([, lng, lat]) => ({ lat, lng }) },
+  { is: labelled('y', 'x'), read: ([, lat, lng]) => ({ lat, lng }) },
+  { is: labelled('x', 'y'), read: ([, lng, lat]) => ({ lat, lng }) },
+  { is: /^[0-9b-hjkmnp-z]{4,12}$/, read: ([code]) => pointOfGeohash(code) },
+  { is: /^.{8,}$/s, read: ([text]) => areaCodeFinding(text) },
+  { is: /^.{3,}$/s, read: ([text]) => amidText(text) },
 ];
+
+/** Two numbers with anything around them: `25.7/-80.1`, a map's link, XML. Only where one order is in the US, and each has decimals: a
+ * text may have numbers of many kinds. Of several, two with as many decimals as a place has. */
+function amidText(text: string): FormReading {
+  const plain = text.replace(/%2C/gi, ',').replace(/%20|\+(?=\D)/g, ' ');
+  // A minus after a digit is a hyphen, a digit after a letter is part of a word.
+  const found =
+    plain.match(/(?<![\p{L}\d.])(?:(?<!\d\s?)[+-])?\d{1,3}\.\d+(?![\p{L}.]*\d)/gu) ?? [];
+  const all = plain.match(/\d+(?:\.\d+)?/g) ?? [];
+  const exact = found.filter((number) => /\.\d{3}/.test(number));
+  const chosen = exact.length === 2 ? exact : found;
+  const isPair = chosen.length === 2 && (exact.length === 2 || all.length <= MOST_NUMBERS);
+  const [first, second] = chosen;
+  if (!isPair || !isPlace(first, second)) return null;
+  return inOpenOrder(first, second);
+}
+
+/** A zoom, a height, an accuracy beside the two. */
+const MOST_NUMBERS = 4;
 
 /** Reads a place in one value; null if it is in no known form.
  * @param given the order, where the user gives it: it holds for all forms but those with names
@@ -90,8 +125,8 @@ export function placeInValue(
   given: PlaceOrder | null,
   assumed: PlaceOrder = 'lat,lng',
 ): PlaceInValue | LocationFinding | null {
-  const trimmed = text.trim();
-  if (trimmed === '') return 'empty';
+  const trimmed = text.trim().replace(/^(['"])(.*)\1$/s, '$2');
+  if (isNoPlace(trimmed)) return 'empty';
   for (const { is, read } of FORMS) {
     const match = is.exec(trimmed);
     const reading = match && read(match);
@@ -101,50 +136,23 @@ export function placeInValue(
       return { lat: numberText(reading.lat), lng: numberText(reading.lng), order: null };
     const order = given ?? reading.order ?? assumed;
     const [first, second] = [numberText(reading.first), numberText(reading.second)];
+    const inside = reading.isInside === true ? ({ isInside: true } as const) : {};
     return order === 'lat,lng'
-      ? { lat: first, lng: second, order }
-      : { lat: second, lng: first, order };
+      ? { lat: first, lng: second, order, ...inside }
+      : { lat: second, lng: first, order, ...inside };
   }
   return null;
 }
 
+/** Nothing, in brackets too: `(None, None)`, `[]`, `{}`. */
+function isNoPlace(text: string): boolean {
+  if (text.length > LONGEST_NOTHING) return false;
+  return text
+    .replace(/[()[\]{}"']/g, '')
+    .split(/[,;]|\s+/)
+    .every((part) => isNothing(part.trim()));
+}
+
+const LONGEST_NOTHING = 24;
+
 const numberText = (value: unknown): string => String(value ?? '');
-
-function binaryPoint(bytes: Uint8Array): FormReading {
-  const { latitude, longitude, problem, remark } = pointOfWkb(bytes);
-  if (remark !== undefined) return 'not_a_point';
-  if (problem !== undefined) return problem.includes('EPSG') ? 'other_system' : 'not_a_point';
-  return inFormat(longitude, latitude);
-}
-
-/** An object of JSON, or as Python prints it. */
-function parsedObject(text: string): unknown {
-  return (
-    resultOrNull(() => JSON.parse(text)) ??
-    resultOrNull(() => JSON.parse(text.replaceAll("'", '"')))
-  );
-}
-
-const LAT_NAME = /^(?:lat(?:itude)?|y)$/i;
-const LNG_NAME = /^(?:lng|lon|long|longitude|x)$/i;
-
-function placeOf(value: unknown): FormReading {
-  if (typeof value !== 'object' || value === null) return null;
-  const { type, geometry, coordinates } = value as Readonly<Record<string, unknown>>;
-  if (geometry !== undefined && type === 'Feature')
-    return geometry === null ? 'empty' : placeOf(geometry);
-  const at = positionOf(type, coordinates);
-  const isPoint = type === undefined || type === 'Point' || type === 'MultiPoint';
-  if (isPoint && Array.isArray(at) && at.length === 0) return 'empty';
-  if (isPoint && Array.isArray(at) && !Array.isArray(at[0])) return inFormat(at[0], at[1]);
-  if (Array.isArray(at)) return 'not_a_point';
-  const named = (name: RegExp) => Object.entries(value).find(([key]) => name.test(key))?.[1];
-  const [lat, lng] = [named(LAT_NAME), named(LNG_NAME)];
-  return lat === undefined || lng === undefined ? null : { lat, lng };
-}
-
-/** The position of a point of GeoJSON, or of a MultiPoint of one. */
-export function positionOf(type: unknown, coordinates: unknown): unknown {
-  const isOne = type === 'MultiPoint' && Array.isArray(coordinates) && coordinates.length === 1;
-  return isOne ? coordinates[0] : coordinates;
-}

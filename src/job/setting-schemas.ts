@@ -5,7 +5,7 @@ import { type NameFault, readInputPath, readPath } from '../base/path-names.ts';
 import { shellWord } from '../base/shell-words.ts';
 import { readServiceAddress } from '../contract/service-address.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
-import { PLACE_ORDERS } from '../geo/place-in-value.ts';
+import { PLACE_ORDERS } from '../geo/place-order.ts';
 import { encodingNamed } from '../rows/text-encoding.ts';
 import { readDatabaseName } from '../sql/database-name.ts';
 import { looksLikeKey } from './key-shapes.ts';
@@ -144,7 +144,7 @@ export const SCHEMAS = {
         });
       }
     })
-    .meta({ examples: ['utf-8', 'windows-1252', 'utf-16le', 'utf-16be'] }),
+    .meta({ examples: ['utf-8', 'windows-1252', 'utf-16le', 'shift_jis'] }),
   units: z
     .enum(['miles', 'mi', 'kilometers', 'km'])
     .transform((unit) => (unit === 'mi' ? 'miles' : unit === 'km' ? 'kilometers' : unit)),

@@ -3,7 +3,7 @@ import { join, parse, resolve } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
 import { NO_FOLDER, noDataFolder } from '../base/platform-folders.ts';
 import { type AreaLevel, TIME_TO_LIVE, TOPICS, type TopicSlug } from '../contract/topics.ts';
-import type { PlaceOrder } from '../geo/place-in-value.ts';
+import type { PlaceOrder } from '../geo/place-order.ts';
 import type { OpenOptions } from '../rows/port.ts';
 import { encodingNamed } from '../rows/text-encoding.ts';
 import { completeAddress, isPostgresAddress } from '../sql/postgres-address.ts';

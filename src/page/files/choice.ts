@@ -3,7 +3,7 @@ import { type ErrorCode, PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
 import { areaSuffices } from '../../columns/topic-columns.ts';
 import { type AreaLevel, TOPIC_SLUGS, TOPICS, topicOf } from '../../contract/topics.ts';
-import { PLACE_ORDERS } from '../../geo/place-in-value.ts';
+import { PLACE_ORDERS } from '../../geo/place-order.ts';
 import type { JobFile } from '../../job/job-file.ts';
 import type { Job } from '../../job/settings.ts';
 import { parseTopics } from '../../job/topic-choice.ts';
