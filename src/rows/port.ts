@@ -3,6 +3,7 @@ import { bug } from '../base/errors.ts';
 import type { Field, FieldSink } from '../contract/answer.ts';
 import type { Value, ValueType } from '../formats/typed-value.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
+import type { NoLocation } from './no-locations.ts';
 import type { FileEncoding } from './text-encoding.ts';
 
 /** Where a row is: its line, and its part file where the input is several. */
@@ -24,6 +25,8 @@ export interface Row {
   readonly formulas?: readonly number[];
   /** What is to be said in the row's note if it has a location. */
   readonly remark?: string;
+  /** Why the record is no location: an empty row, a total. */
+  readonly noLocation?: NoLocation;
   /** Why the record could not be read; it is kept anyway, with status `invalid`. */
   readonly problem?: string;
   /** It has more fields than the file has columns. Where its bytes are kept, its added fields stand farther right. */
@@ -71,12 +74,16 @@ export interface RowSource {
   readonly hasTypes?: boolean;
   /** A note for the user on how the file is read; null for none. */
   readonly note?: string | null | undefined;
+  /** A note for an output of another format, whose letters are decoded; null for none. */
+  readonly conversionNote?: string | null | undefined;
   /** What to do if its columns have no location, where the file shows it: another delimiter. */
   readonly columnsHint?: string | null | undefined;
   /** The number of the first other line near the top whose fields could be the column names, in a format that may have titles there. */
   readonly likelyHeader?:
     | ((isHeader: (fields: readonly string[]) => boolean) => number | null)
     | undefined;
+  /** The columns that can be read without an error, where these are not all: points in another system than degrees are refused. */
+  readonly readable?: readonly number[] | undefined;
   /** Streams all records once, in order, in batches. May be called again; each call reads the file anew. A record that lacks one of the
    * first `needed` columns (default: all) has a problem; other missing fields are ''. Unwanted records may be skipped. */
   read(

@@ -14,9 +14,9 @@ import { columnReference, type FilePreview } from '../../src/page/files/file-pre
 import { pageMessage, withoutTerminal } from '../../src/page/files/page-words.ts';
 import { readAssets } from '../../src/page/web/assets.ts';
 import { ActiveRun, makeRunUpdate } from '../../src/page/web/runs.ts';
-import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { newProgress } from '../../src/run/frame/progress.ts';
 import { fc } from '../properties.ts';
+import { locationByNames } from '../rows/location-of.ts';
 
 interface PageWords {
   incompleteWords(status: Partial<Record<RowStatus, number>> | null): string;
@@ -97,7 +97,7 @@ test('a column is named so that a job finds that very one', () => {
   for (const lat of columns.keys()) {
     for (const lng of columns.keys()) {
       if (lat === lng) continue;
-      const found = findLocationColumns(columns, {
+      const found = locationByNames(columns, {
         lat: columnReference(columns, lat),
         lng: columnReference(columns, lng),
       });

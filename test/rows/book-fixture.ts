@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import type { Field } from '../../src/contract/answer.ts';
 import { rowsInTurn } from '../../src/rows/kept-columns.ts';
+import { NO_LOCATION_NOTES } from '../../src/rows/no-locations.ts';
 import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { putPlace } from '../../src/rows/placed-fields.ts';
 import type { AddedColumn, Row, RowFile, WriteRequest } from '../../src/rows/port.ts';
@@ -55,11 +56,12 @@ export function fillWith(fields: readonly Field[]): RowFill {
   return async (rows) => rows.map(() => fields);
 }
 
-/** A fill that adds the problem of each row. */
+/** A fill that adds the problem of each row, or why it is no location. */
 export const fillProblems: RowFill = async (rows) =>
-  rows.map((row) =>
-    row.problem === undefined ? ['ok', null, 1.5] : ['invalid', row.problem, null],
-  );
+  rows.map(({ problem, noLocation }) => {
+    const note = noLocation === undefined ? problem : NO_LOCATION_NOTES[noLocation];
+    return note === undefined ? ['ok', null, 1.5] : ['invalid', note, null];
+  });
 
 /** The rows of a file, with the texts of some columns, without their types. */
 export async function allRows(

@@ -3,7 +3,7 @@ import { readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { resultOrNull } from '../../src/base/errors.ts';
-import { firstRows } from '../../src/rows/header.ts';
+import { firstRows } from '../../src/rows/location/file-head.ts';
 import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 

@@ -21,7 +21,7 @@ function recordsOf(text: string, delimiter = ',') {
   const records: string[][] = [];
   for (let at = 0; at < bytes.length; at = span.next) {
     assert.ok(scanRecord(bytes, at, bytes.length, true, delimiter.charCodeAt(0), span));
-    if (!isBlank(span))
+    if (!isBlank(bytes, span))
       records.push(
         Array.from({ length: span.fields }, (_, i) => fieldText(bytes, span, i, 'utf-8')),
       );

@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { PerilbookError } from '../../src/base/errors.ts';
-import { readHeader } from '../../src/rows/header.ts';
 import { findPerilbookColumns } from '../../src/rows/kept-columns.ts';
-import { findLocationColumns, type NamedColumns } from '../../src/rows/location-columns.ts';
+import type { NamedColumns } from '../../src/rows/location/named-columns.ts';
 import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { locationByNames, locationInFile } from './location-of.ts';
 
 const OWN = new Set(['hazard_status', 'hazard_note', 'hazard_as_of']);
 
@@ -22,7 +22,9 @@ async function found(
   writeFileSync(file, text);
   const rowFile = await openRowFile(file);
   try {
-    const { names, lat, lng, dropFrom } = await readHeader(rowFile, named, OWN, name);
+    const dropFrom = findPerilbookColumns(rowFile.columns, OWN);
+    const names = rowFile.columns.slice(0, dropFrom ?? rowFile.columns.length);
+    const { lat, lng } = await locationInFile(rowFile, named, name);
     return `${names[lat]} and ${names[lng]} of ${names.length}${dropFrom === null ? '' : `, dropped from ${dropFrom}`}`;
   } catch (error) {
     assert.ok(error instanceof PerilbookError && error.code === 'INPUT_COLUMNS', String(error));
@@ -106,65 +108,65 @@ const CERTAIN: readonly (readonly [names: string, lat: number, lng: number])[] =
 
 test('the columns are found in any order, by names as files have them', () => {
   for (const [names, lat, lng] of CERTAIN) {
-    assert.deepEqual(findLocationColumns(names.split(',')), { lat, lng, note: null }, names);
+    assert.deepEqual(locationByNames(names.split(',')), { lat, lng, note: null }, names);
   }
 });
 
 test('where several pairs fit, the note names the one that was taken', () => {
-  const pairs = findLocationColumns(['slat', 'slon', 'elat', 'elon']);
+  const pairs = locationByNames(['slat', 'slon', 'elat', 'elon']);
   assert.deepEqual([pairs.lat, pairs.lng], [0, 1]);
   assert.match(
     pairs.note ?? '',
     /"slat" \(column 1\) and "slon" \(column 2\) were taken, not "elat"/,
   );
-  const twice = findLocationColumns(['Latitude', 'Longitude', 'Latitude', 'Longitude']);
+  const twice = locationByNames(['Latitude', 'Longitude', 'Latitude', 'Longitude']);
   assert.deepEqual([twice.lat, twice.lng], [0, 1]);
   assert.match(twice.note ?? '', /not "Latitude" \(column 3\) and "Longitude" \(column 4\)/);
   for (const names of [
     ['lat', 'lat', 'lng'],
     ['Lat', 'lng', 'lon', 'LAT', 'Lat'],
   ]) {
-    assert.throws(() => findLocationColumns(names), {
+    assert.throws(() => locationByNames(names), {
       code: 'INPUT_COLUMNS',
       message: /may be column 1 or column/,
     });
-    assert.equal(findLocationColumns(names, { lat: '1' }).lat, 0);
+    assert.equal(locationByNames(names, { lat: '1' }).lat, 0);
   }
-  assert.throws(() => findLocationColumns(['lat', 'lng', 'lng']), {
+  assert.throws(() => locationByNames(['lat', 'lng', 'lng']), {
     message: /longitude column "lng" may be column 2/,
   });
-  const mixed = findLocationColumns(['latitude', 'lat', 'lng', 'longitude']);
+  const mixed = locationByNames(['latitude', 'lat', 'lng', 'longitude']);
   assert.deepEqual([mixed.lat, mixed.lng], [0, 3]);
-  const map = findLocationColumns(['X', 'Y', 'name']);
+  const map = locationByNames(['X', 'Y', 'name']);
   assert.deepEqual([map.lat, map.lng], [1, 0]);
   assert.match(map.note ?? '', /"Y" \(column 2\) and "X" \(column 1\) were taken/);
 });
 
 test('named columns are taken, exactly first, then whatever the case', () => {
   const names = ['LAT', 'lat', 'Nord', 'Ost', 'lng'];
-  assert.deepEqual(findLocationColumns(names, { lat: 'Nord', lng: 'Ost' }), {
+  assert.deepEqual(locationByNames(names, { lat: 'Nord', lng: 'Ost' }), {
     lat: 2,
     lng: 3,
     note: null,
   });
-  assert.equal(findLocationColumns(names, { lat: 'lat', lng: ' OST ' }).lat, 1);
-  assert.equal(findLocationColumns(names, { lat: 'Nord' }).lng, 4);
-  assert.deepEqual(findLocationColumns(['slat', 'slon', 'elat', 'elon'], { lat: 'elat' }), {
+  assert.equal(locationByNames(names, { lat: 'lat', lng: ' OST ' }).lat, 1);
+  assert.equal(locationByNames(names, { lat: 'Nord' }).lng, 4);
+  assert.deepEqual(locationByNames(['slat', 'slon', 'elat', 'elon'], { lat: 'elat' }), {
     lat: 2,
     lng: 3,
     note: null,
   });
-  assert.deepEqual(findLocationColumns(['slat', 'slon', 'elat', 'elon'], { lng: 'elon' }).lat, 2);
-  assert.deepEqual(findLocationColumns(['lat', 'Ost'], { lng: 'Ost' }), {
+  assert.deepEqual(locationByNames(['slat', 'slon', 'elat', 'elon'], { lng: 'elon' }).lat, 2);
+  assert.deepEqual(locationByNames(['lat', 'Ost'], { lng: 'Ost' }), {
     lat: 0,
     lng: 1,
     note: null,
   });
-  assert.equal(findLocationColumns(['lat', 'lng', 'lng'], { lng: '3' }).lng, 2);
-  assert.throws(() => findLocationColumns(['lng', 'b'], { lat: 'lng' }), {
+  assert.equal(locationByNames(['lat', 'lng', 'lng'], { lng: '3' }).lng, 2);
+  assert.throws(() => locationByNames(['lng', 'b'], { lat: 'lng' }), {
     message: /^No longitude column/,
   });
-  assert.throws(() => findLocationColumns(['lat', 'b'], { lng: 'lat' }), {
+  assert.throws(() => locationByNames(['lat', 'b'], { lng: 'lat' }), {
     message: /^No latitude column/,
   });
 });
@@ -174,33 +176,33 @@ test('one column with both; what holds no points is refused, and named where no 
   const shapes = { column: 'geometry', kinds: ['Polygon', 'MultiPolygon Z', 'Polygon Z'] };
   const both = { lat: 1, lng: 1, note: null };
   for (const given of [undefined, shapes])
-    assert.deepEqual(findLocationColumns(names, { column: 'place' }, given), both);
-  assert.equal(findLocationColumns(names, { column: 'geometry' }).lat, 2);
+    assert.deepEqual(locationByNames(names, { column: 'place' }, given), both);
+  assert.equal(locationByNames(names, { column: 'geometry' }).lat, 2);
   const message = /^Column geometry holds polygons and multipolygons, not points/;
-  assert.throws(() => findLocationColumns(names, { column: 'geometry' }, shapes), {
+  assert.throws(() => locationByNames(names, { column: 'geometry' }, shapes), {
     message,
     hint: /--location COLUMN/,
   });
-  assert.throws(() => findLocationColumns(names, {}, shapes), {
+  assert.throws(() => locationByNames(names, {}, shapes), {
     message: /^No latitude and longitude/,
     hint: message,
   });
-  assert.throws(() => findLocationColumns(['id'], {}, { ...shapes, column: null }), {
+  assert.throws(() => locationByNames(['id'], {}, { ...shapes, column: null }), {
     hint: /^The geometries are Polygon, MultiPolygon Z, Polygon Z: points are needed/,
   });
 });
 
 test('a column may be given by its number, unless a name is just that', () => {
-  assert.deepEqual(findLocationColumns(['a', 'b', 'c'], { lat: '2', lng: ' 3 ' }), {
+  assert.deepEqual(locationByNames(['a', 'b', 'c'], { lat: '2', lng: ' 3 ' }), {
     lat: 1,
     lng: 2,
     note: null,
   });
-  assert.equal(findLocationColumns([...'abcdefghijkl'], { lat: '11', lng: '12' }).lat, 10);
-  assert.equal(findLocationColumns(['3', 'b', 'c'], { lat: '3', lng: 'c' }).lat, 0);
+  assert.equal(locationByNames([...'abcdefghijkl'], { lat: '11', lng: '12' }).lat, 10);
+  assert.equal(locationByNames(['3', 'b', 'c'], { lat: '3', lng: 'c' }).lat, 0);
   for (const lat of ['0', '4', '-1', '1.5', '']) {
     assert.throws(
-      () => findLocationColumns(['a', 'b', 'c'], { lat, lng: 'c' }),
+      () => locationByNames(['a', 'b', 'c'], { lat, lng: 'c' }),
       { code: 'INPUT_COLUMNS' },
       lat,
     );
@@ -211,18 +213,18 @@ test('a name that several columns have is refused, with their numbers', () => {
   const names = ['id', 'lat', 'LAT', 'lng', 'lat', ''];
   const hint = 'Name it by its number: --lat 2.';
   const refused = (message: RegExp) => ({ code: 'INPUT_COLUMNS', message, hint });
-  assert.throws(() => findLocationColumns(names, { lat: 'lat', lng: 'lng' }), {
+  assert.throws(() => locationByNames(names, { lat: 'lat', lng: 'lng' }), {
     ...refused(/^The latitude column "lat" may be column 2 or column 5$/),
     context: { column: 'lat', columns: names },
   });
-  const anyCase = () => findLocationColumns(names, { lat: 'Lat', lng: 'lng' });
+  const anyCase = () => locationByNames(names, { lat: 'Lat', lng: 'lng' });
   assert.throws(anyCase, refused(/column 2 or column 3 or column 5$/));
-  assert.deepEqual(findLocationColumns(names, { lat: 'LAT', lng: 'lng' }), {
+  assert.deepEqual(locationByNames(names, { lat: 'LAT', lng: 'lng' }), {
     lat: 2,
     lng: 3,
     note: null,
   });
-  assert.deepEqual(findLocationColumns(names, { lat: '5', lng: 'lng' }), {
+  assert.deepEqual(locationByNames(names, { lat: '5', lng: 'lng' }), {
     lat: 4,
     lng: 3,
     note: null,
@@ -233,7 +235,7 @@ test('what is not there is named, with what was probably meant', () => {
   const names = ['id', 'Latitude', 'Longitude'];
   const refused = (message: RegExp, columns: readonly string[], given = {}) =>
     assert.throws(
-      () => findLocationColumns(columns, given),
+      () => locationByNames(columns, given),
       { code: 'INPUT_COLUMNS', message },
       String(columns),
     );
@@ -274,7 +276,7 @@ test('where no column is found, the error says what the names look like, and wha
     ['my address,address x,my zip,zip plus', plain],
   ] as const) {
     assert.throws(
-      () => findLocationColumns(names.split(',')),
+      () => locationByNames(names.split(',')),
       { code: 'INPUT_COLUMNS', hint, context: { columns: names.split(',') } },
       names,
     );

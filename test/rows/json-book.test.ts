@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { fc } from '../properties.ts';
 import { noRealData, realFile } from '../real-data.ts';
@@ -15,6 +14,7 @@ import {
   temporaryFolder,
   writeRows,
 } from './book-fixture.ts';
+import { locationByNames } from './location-of.ts';
 
 const folder = temporaryFolder();
 const FIELDS = ['ok', 'µ "x"', 1.5];
@@ -136,7 +136,7 @@ test('rows say their line, and members of objects can be the location', async ()
   );
   const book = await openRowFile(file);
   assert.deepEqual(book.columns, ['id', 'place', 'place.lat', 'place.lng']);
-  const { lat, lng } = findLocationColumns(book.columns);
+  const { lat, lng } = locationByNames(book.columns);
   assert.deepEqual(await allRows(book, [lat, lng, 0, 1]), [
     {
       number: 1,
@@ -236,7 +236,7 @@ test('features are rows, and their properties get the new members', async () => 
   assert.equal(await enrichJson(SOURCE, {}, 'geojson'), expected);
   const book = await openRowFile(join(folder, 'in.geojson'));
   assert.deepEqual(book.columns, ['geometry.latitude', 'geometry.longitude', 'id']);
-  assert.deepEqual(findLocationColumns(book.columns), { lat: 0, lng: 1, note: null });
+  assert.deepEqual(locationByNames(book.columns), { lat: 0, lng: 1, note: null });
   assert.deepEqual(await allRows(book, [0, 1, 2]), [
     { number: 1, line: 1, fields: ['30.25', '-90.5', '1'] },
     { number: 2, line: 2, fields: ['', '', ''] },
@@ -347,7 +347,7 @@ test('an empty collection, a single feature, and features one after the other ar
     const output = await enrichJson(content, {}, 'geojson');
     const book = await openRowFile(join(folder, 'in.geojson'));
     assert.equal(book.unit, 'feature');
-    assert.equal(findLocationColumns(book.columns).lat, 0);
+    assert.equal(locationByNames(book.columns).lat, 0);
     const rows = await allRows(book, [0, 1, ...(ids.length > 0 ? [2] : [])]);
     const told = rows.map(({ line, fields }) => `${line} ${fields}`);
     const expected = ids.map((id) => `${id} 4${id},-9${id},${id}`);

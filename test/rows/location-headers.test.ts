@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { resultOrNull } from '../../src/base/errors.ts';
-import { findLocationColumns } from '../../src/rows/location-columns.ts';
+import { locationByNames } from './location-of.ts';
 
 const HEADERS = readFileSync(join(import.meta.dirname, 'location-headers.txt'), 'utf8')
   .split('\n')
@@ -11,7 +11,7 @@ const HEADERS = readFileSync(join(import.meta.dirname, 'location-headers.txt'), 
   .map((line) => line.split(' | ') as [source: string, columns: string, pair: string]);
 
 function pairOf(columns: readonly string[]): string {
-  const found = resultOrNull(() => findLocationColumns(columns));
+  const found = resultOrNull(() => locationByNames(columns));
   return found === null ? 'none' : `${columns[found.lat]}, ${columns[found.lng]}`;
 }
 

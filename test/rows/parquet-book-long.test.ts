@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Field } from '../../src/contract/answer.ts';
 import { findPerilbookColumns } from '../../src/rows/kept-columns.ts';
-import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { CHUNK, CHUNK_META, FOOTER, ROW_GROUP } from '../../src/rows/parquet/format.ts';
 import {
@@ -16,6 +15,7 @@ import {
 import { noRealData, realFile } from '../real-data.ts';
 import { allRows, fillWith, type RowFill, temporaryFolder, writeRows } from './book-fixture.ts';
 import { askedDuckdb, quoted } from './duckdb-child.ts';
+import { locationByNames } from './location-of.ts';
 import { ALL_TYPES, alternating, madeParquet, withFooter } from './parquet-fixture.ts';
 
 const folder = temporaryFolder();
@@ -204,7 +204,7 @@ test('real files: which columns are the location, and what stands in them', {
     ['us_cities', ['geometry.latitude', 'geometry.longitude'], 3666],
   ] as const) {
     const book = await openRowFile(realFile(`parquet/${name}.parquet`));
-    const { lat, lng } = findLocationColumns(book.columns);
+    const { lat, lng } = locationByNames(book.columns);
     assert.deepEqual([book.columns[lat], book.columns[lng]], columns);
     const points = ['geometry.latitude', 'geometry.longitude'].map((axis) =>
       book.columns.indexOf(axis),
@@ -217,11 +217,11 @@ test('real files: which columns are the location, and what stands in them', {
     );
   }
   const outlines = await openRowFile(realFile('parquet/geoparquet_example.parquet'));
-  assert.throws(() => findLocationColumns(outlines.columns), { code: 'INPUT_COLUMNS' });
+  assert.throws(() => locationByNames(outlines.columns), { code: 'INPUT_COLUMNS' });
   const projected = await openRowFile(
     realFile('parquet/conformance/data/geospatial/crs-srid.parquet'),
   );
-  const { lat, lng } = findLocationColumns(projected.columns);
+  const { lat, lng } = locationByNames(projected.columns);
   await assert.rejects(allRows(projected, [lat, lng]), {
     code: 'INPUT_COLUMNS',
     message: /srid:5070/,

@@ -3,10 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { PerilbookError } from '../../src/base/errors.ts';
-import { firstRows, placeColumns } from '../../src/rows/header.ts';
+import { firstRows } from '../../src/rows/location/file-head.ts';
 import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { openDuckdb } from '../duckdb.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { locationInFile } from './location-of.ts';
 
 /** The columns of a file of which the names or the values are a place, or what is said where there is none. */
 async function placesIn(t: TestContext, name: string, text: string): Promise<string> {
@@ -14,7 +15,7 @@ async function placesIn(t: TestContext, name: string, text: string): Promise<str
   writeFileSync(file, text);
   const rowFile = await openRowFile(file);
   try {
-    const { lat, lng } = await placeColumns(rowFile, rowFile.columns, {});
+    const { lat, lng } = await locationInFile(rowFile);
     return lat === lng ? rowFile.columns[lat]! : `${rowFile.columns[lat]} ${rowFile.columns[lng]}`;
   } catch (error) {
     assert.ok(error instanceof PerilbookError && error.code === 'INPUT_COLUMNS', String(error));
@@ -50,10 +51,13 @@ test('a column with a usual name is taken as the location where its values are p
       'wkb_geometry',
     ])
       assert.equal(await placesIn(t, 'in.csv', column(name, place, '', place)), name, place);
-    const hint = 'Column "where" holds both: --location where.';
-    assert.equal(await placesIn(t, 'in.csv', column('where', place)), hint, place);
+    assert.equal(await placesIn(t, 'in.csv', column('where', place)), 'where', place);
   }
-  for (const other of ['Denver', '12, 34', '48.85, 2.35', 'POLYGON((1 2, 3 4, 5 6, 1 2))', '']) {
+  assert.equal(await placesIn(t, 'in.csv', column('location', '48.85, 2.35')), 'location');
+  // Its rows say that the outline is too large.
+  const outline = 'POLYGON((1 2, 3 4, 5 6, 1 2))';
+  assert.equal(await placesIn(t, 'in.csv', column('location', outline)), 'location');
+  for (const other of ['Denver', '12, 34', '']) {
     assert.match(
       await placesIn(t, 'in.csv', column('location', other)),
       /^Name the latitude and/,
@@ -107,7 +111,11 @@ test("the result of the Census Bureau's geocoder is known by its third field; a 
     /docs\/analyst\/addresses\.md/,
   );
   const data = /^The first line looks like data: --no-header --location 2\.$/;
-  assert.match(await placesIn(t, 'in.csv', '1,"39.7, -104.9"\n2,"39.8, -104.9"\n'), data);
+  assert.match(await placesIn(t, 'in.csv', '1,"39.7, -104.9"\n2,\n'), data);
+  assert.match(
+    await placesIn(t, 'in.csv', '1,"39.7, -104.9"\n2,"39.8, -104.9"\n'),
+    /add --no-header/,
+  );
 });
 
 test('the page on addresses leads from a list through the geocoder back to its rows', async (t) => {
@@ -124,7 +132,7 @@ test('the page on addresses leads from a list through the geocoder back to its r
   await duckdb.execute(sql!.replace(/'([\w]+\.csv)'/g, (_, name) => `'${join(folder, name)}'`));
   const rowFile = await openRowFile(join(folder, 'located.csv'));
   assert.deepEqual(rowFile.columns, ['id', 'street', 'zip', 'location']);
-  const { lat, lng } = await placeColumns(rowFile, rowFile.columns, {});
+  const { lat, lng } = await locationInFile(rowFile);
   assert.deepEqual([lat, lng], [3, 3]);
   const rows = await firstRows(rowFile, [0, 3], 3);
   const sorted = rows.map(({ fields }) => fields.join(' ')).sort();

@@ -77,7 +77,7 @@ test('rows with a finding between others are the same in a thread as one by one'
   const harness = await openHarness(t);
   const [good, other] = [[40.1, -99.9] as const, [40.2, -99.9] as const];
   harness.writeInput([
-    ['n/a', -99],
+    ['x', -99],
     good,
     [0, 0],
     other,

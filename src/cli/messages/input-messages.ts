@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { counted, grouped, percent } from '../../base/format-numbers.ts';
-import { firstRows } from '../../rows/header.ts';
-import { POINTS_HINT } from '../../rows/location-columns.ts';
+import { firstRows } from '../../rows/location/file-head.ts';
+import { POINTS_HINT } from '../../rows/location/named-columns.ts';
+import { NO_LOCATION_NOTES } from '../../rows/no-locations.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { OPTION_SUGGESTION } from '../../run/scan/read-row.ts';
 import { LOOKED_UP_FINDINGS, OF_THE_FIRST } from '../../run/scan/scan-tally.ts';
 import type { PlanSummary } from '../../run/summary.ts';
-import { hasTooManyInvalid, unusableRows } from '../options/exit-codes.ts';
+import { countedRows, hasTooManyInvalid, unusableRows } from '../options/exit-codes.ts';
 import { type Color, shownPath, table } from './format.ts';
 
 export interface OutputStyle {
@@ -96,10 +97,11 @@ export function invalidRowsMessage(summary: PlanSummary): string[] {
   const unusable = unusableRows(summary);
   const counts = ({ finding }: PlanSummary['findings'][number]) =>
     !LOOKED_UP_FINDINGS.some((name) => name === finding) &&
+    (located === 0 || !(finding in NO_LOCATION_NOTES)) &&
     (located === 0 || finding !== 'outside_us');
   const reasons = findings.filter(counts);
   const most = reasons.reduce((a, b) => (b.rows > a.rows ? b : a));
-  const what = `${grouped(unusable)} of ${counted(rows, 'row')} (${percent(unusable / rows)}) cannot be looked up`;
+  const what = `${grouped(unusable)} of ${counted(countedRows(summary), 'row')} (${percent(unusable / countedRows(summary))}) cannot be looked up`;
   const how =
     2 * most.rows > unusable ? 'mostly' : `${counted(reasons.length, 'reason')}, for example`;
   const why = `${how}: ${most.note.replace(OF_THE_FIRST, '').replace(OPTION_SUGGESTION, '').replace(/\.$/, '')} (first: ${unit} ${most.first_line}${most.part === undefined ? '' : ` of ${most.part}`})`;
@@ -113,7 +115,9 @@ export function invalidRowsMessage(summary: PlanSummary): string[] {
       : `Add ${added} (${setting} in the job file)`;
   const way = isOfColumns ? columns : WAYS_OUT[unit];
   const allow =
-    located === 0 ? '' : `, or allow it: --max-invalid ${Math.ceil((100 * unusable) / rows)}%`;
+    located === 0
+      ? ''
+      : `, or allow it: --max-invalid ${Math.ceil((100 * unusable) / countedRows(summary))}%`;
   return [`${what}; ${why}. ${way}${allow}.`];
 }
 

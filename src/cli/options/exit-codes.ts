@@ -1,4 +1,5 @@
 import { type ErrorCode, PerilbookError } from '../../base/errors.ts';
+import { NO_LOCATION_NOTES } from '../../rows/no-locations.ts';
 import { STOPS } from '../../run/frame/stop.ts';
 import type { RunResult } from '../../run/run-job.ts';
 import type { PlanSummary } from '../../run/summary.ts';
@@ -95,10 +96,19 @@ export function errorReport(error: unknown): ErrorReport {
 /** Whether so many rows have no usable location that the columns are probably wrong or exchanged. Rows outside the US are real
  * places; they count only if no row is inside the US. */
 export function hasTooManyInvalid(summary: PlanSummary): boolean {
-  return summary.rows > 0 && unusableRows(summary) / summary.rows > summary.max_invalid;
+  return summary.rows > 0 && unusableRows(summary) / countedRows(summary) > summary.max_invalid;
+}
+
+/** The rows of the file without empty ones, totals and lines: these are no locations. */
+export function countedRows({ rows, located, findings }: PlanSummary): number {
+  const none = findings
+    .filter(({ finding }) => finding in NO_LOCATION_NOTES)
+    .reduce((sum, { rows: ofKind }) => sum + ofKind, 0);
+  return located === 0 ? rows : rows - none;
 }
 
 /** The rows that `hasTooManyInvalid` counts. */
-export function unusableRows({ rows, located, invalid }: PlanSummary): number {
-  return located === 0 ? rows : invalid;
+export function unusableRows(summary: PlanSummary): number {
+  const { rows, located, invalid } = summary;
+  return located === 0 ? rows : invalid - (rows - countedRows(summary));
 }

@@ -21,6 +21,8 @@ export interface Quoting {
   readonly quote: '"' | "'";
   /** What stands before a quote in a quoted field. */
   readonly escape: Quoting['quote'] | '\\';
+  /** Concordance encloses each field in this letter, and the delimiter is never in a field. */
+  readonly wrap?: 'þ';
 }
 
 export const RFC_QUOTING: Quoting = { quote: '"', escape: '"' };
@@ -32,6 +34,8 @@ const LF = 10;
 const CR = 13;
 const SPACE = 32;
 const BACKSLASH = 92;
+const LETTER_N = 78;
+const [NUL, CTRL_Z] = [0, 26];
 
 const MORE = -1;
 const STRAY = -2;
@@ -98,7 +102,7 @@ export function scanRecord(
     }
     if (at === to && !isLast) return false;
     if (byte === CR && at + 1 === to && !isLast) return false;
-    span.end = at;
+    span.end = at < to ? at : withoutPadding(bytes, span.start, at);
     span.next = at;
     if (at < to) {
       span.next += byte === CR && at + 1 < to && bytes[at + 1] === LF ? 2 : 1;
@@ -108,9 +112,18 @@ export function scanRecord(
   }
 }
 
-/** True for an empty line: it is not a record, and is copied to the output. */
-export function isBlank(span: RecordSpan): boolean {
-  return span.start === span.end;
+/** The end of the last record before what fills up the file: NUL bytes, and Ctrl-Z, the end of a file of DOS. */
+function withoutPadding(bytes: Buffer, from: number, to: number): number {
+  let end = to;
+  while (end > from && (bytes[end - 1] === NUL || bytes[end - 1] === CTRL_Z)) end--;
+  return end;
+}
+
+/** True for an empty line, or one of padding: it is not a record, and is copied to the output. */
+export function isBlank(bytes: Buffer, { start, end }: RecordSpan): boolean {
+  if (start === end) return true;
+  const first = bytes[start]!;
+  return (first === CTRL_Z || first === NUL) && withoutPadding(bytes, start, end) === start;
 }
 
 /** The text of a field, without its quotes; '' for a field that the record lacks. */
@@ -122,7 +135,15 @@ export function fieldText(
 ): string {
   if (index >= span.fields) return '';
   const [start, end] = [span.starts[index]!, fieldEnd(span, index)];
-  const { quote } = span.quoting;
+  // What databases write for a value that is not there.
+  if (end - start === 2 && bytes[start] === BACKSLASH && bytes[start + 1] === LETTER_N) return '';
+  const { quote, wrap } = span.quoting;
+  if (wrap !== undefined) {
+    const text = decodeText(bytes, start, end, encoding);
+    return text.length > 1 && text.startsWith(wrap) && text.endsWith(wrap)
+      ? text.slice(1, -1)
+      : text;
+  }
   const code = quote.charCodeAt(0);
   let [from, to] = [start, end];
   while (from < to && bytes[from] === SPACE) from++;

@@ -1,8 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { PerilbookError } from '../../base/errors.ts';
 import { perilbookColumns } from '../../columns/row.ts';
-import { firstRows, placeColumns } from '../../rows/header.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
+import { decideLocation } from '../../rows/location/decide-location.ts';
+import { type FileHead, readHead } from '../../rows/location/file-head.ts';
 import { hasHeaderLine, READ_FORMATS } from '../../rows/open/file-formats.ts';
 import { openRowFile } from '../../rows/open/open-row-file.ts';
 import type { RowFile } from '../../rows/port.ts';
@@ -59,20 +60,20 @@ export async function previewFile(
     throw unreadable(`${name} is not a table: its first line has one column`, hint);
   }
   const order = likelyOrder(columns);
-  const first = await firstRows(rowFile, [...columns.keys()], ROWS_SHOWN);
+  const head = await readHead(rowFile);
   return {
     format: rowFile.format,
     hasHeaderLine: hasHeaderLine(rowFile.format),
     bytes: stats.size,
     columns,
-    ...(await parseLocation(rowFile, columns, name)),
+    ...parseLocation(rowFile, head, columns, name),
     order: order === null || order === 'tiv' ? order : columns.indexOf(order),
     unit: rowFile.unit ?? 'line',
-    first: first.map(({ line, fields }) => ({
+    first: head.rows.slice(0, ROWS_SHOWN).map(({ line, fields }) => ({
       line,
-      fields: fields.map((text) =>
-        text.length > LONGEST_FIELD ? `${text.slice(0, LONGEST_FIELD)}…` : text,
-      ),
+      fields: fields
+        .slice(0, columns.length)
+        .map((text) => (text.length > LONGEST_FIELD ? `${text.slice(0, LONGEST_FIELD)}…` : text)),
     })),
   };
 }
@@ -81,13 +82,14 @@ const unreadable = (message: string, hint: string) =>
   new PerilbookError('INPUT_UNREADABLE', message, hint);
 
 /** The indexes of the latitude and longitude columns, null if none is recognised; and why the choice is uncertain, or null. */
-async function parseLocation(
+function parseLocation(
   rowFile: RowFile,
+  head: FileHead,
   columns: readonly string[],
   name: string,
-): Promise<PreviewedLocation> {
+): PreviewedLocation {
   try {
-    const { lat, lng, note } = await placeColumns(rowFile, columns, {});
+    const { lat, lng, note } = decideLocation(head, columns, {}, rowFile, name);
     return { location: { lat, lng }, note };
   } catch (error) {
     if (!(error instanceof PerilbookError && error.code === 'INPUT_COLUMNS')) throw error;

@@ -1,4 +1,5 @@
 import { counted } from '../../base/format-numbers.ts';
+import { possibleEncodings } from '../../formats/bytes/decode-text.ts';
 import { fieldOf } from '../../formats/typed-value.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
@@ -36,6 +37,7 @@ export function csvRowFile(input: InputFile, options: OpenOptions): RowFile {
     format: delimitedFormat(dialect.delimiter),
     columns: dialect.columns,
     note: unnamedNote(dialect),
+    conversionNote: encodingNote(input.head, dialect),
     columnsHint: dialect.columnsHint,
     likelyHeader: (isHeader) => (dialect.hasHeader ? likelyHeader(input, options, isHeader) : null),
     read: (columns, needed, isWanted) =>
@@ -43,6 +45,13 @@ export function csvRowFile(input: InputFile, options: OpenOptions): RowFile {
     write: (request) => writeCsv(input, dialect, request),
     inPieces: csvPieces(input, dialect),
   };
+}
+
+/** Says that letters beyond ASCII were decoded by a guess. The bytes of the input's own format stay as they are. */
+function encodingNote(head: Buffer, { encoding, isEncodingGuessed }: Dialect): string | null {
+  if (!isEncodingGuessed || encoding === 'utf-8') return null;
+  const others = possibleEncodings(head).join(' or ');
+  return `The file is not UTF-8, and was read as ${encoding}. If its letters look wrong, name its encoding, for instance --encoding ${others}.`;
 }
 
 const SPLIT_NUMBERS =

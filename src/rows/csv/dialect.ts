@@ -6,13 +6,13 @@ import {
   newRecordSpan,
   type Quoting,
   type RecordSpan,
-  RFC_QUOTING,
   scanRecord,
 } from '../../formats/csv/scan-records.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
-import { mayHaveLocation } from '../location-columns.ts';
 import type { OpenOptions } from '../port.ts';
-import type { FileEncoding } from '../text-encoding.ts';
+import { type FileEncoding, isUtf16 } from '../text-encoding.ts';
+import { findDelimiter } from './delimiters.ts';
+import { type CsvHead, guessQuoting, usualWidth, widthWithUnnamed } from './head-records.ts';
 
 export interface Dialect {
   readonly delimiter: string;
@@ -40,46 +40,77 @@ export function delimitedFormat(delimiter: string): string {
   return Object.entries(DELIMITED_FORMATS).find(([, own]) => own === delimiter)?.[0] ?? 'csv';
 }
 
-/** Commas last: if two delimiters fit equally well, commas are probably in texts or decimals. */
-const DELIMITERS = ['\t', ';', '|', ','] as const;
-const RECORDS_TO_JUDGE_BY = 50;
 const BOM = '\xef\xbb\xbf';
 
 /** Looks at the head of a file (in an encoding whose structure is ASCII). */
 export function readDialect(input: InputFile, options: OpenOptions): Dialect {
+  const { head, declared, hasBom } = tableIn(input, options);
+  const { delimiter, hint: columnsHint } = findDelimiter(head, options.delimiter ?? declared);
+  const quoting = guessQuoting(head, delimiter);
+  const stated = statedEncoding(input, options.encoding, hasBom);
+  const encoding = stated ?? guessEncoding(head.bytes);
+  if (TWO_BYTES.test(encoding) && delimiter >= '@' && delimiter <= '~') {
+    const hint = `Convert the file to UTF-8 first: iconv -f ${encoding} -t UTF-8 FILE > utf8.csv.`;
+    const what = `has ${JSON.stringify(delimiter)} between its fields, which is also a part of letters in ${encoding}`;
+    throw unreadable(input.name, what, hint);
+  }
+  const manner = { delimiter, quoting, columnsHint, encoding, isEncodingGuessed: stated === null };
+  const first = findHeader(head, delimiter, quoting);
+  if (options.headerLine !== undefined && first.linesBefore >= options.headerLine) {
+    const what = `has nothing on line ${options.headerLine}, which should name the columns`;
+    throw unreadable(input.name, what, HEADER_LINE);
+  }
+  return options.header === false
+    ? { ...manner, ...numberedColumns(head, first, manner) }
+    : { ...manner, ...namedColumns(head, first, manner) };
+}
+
+/** Where the table begins in the head of a file: after BOM and `sep=`, or at the header line that the user names. */
+function tableIn(
+  input: InputFile,
+  options: OpenOptions,
+): { readonly head: CsvHead; readonly declared: string | undefined; readonly hasBom: boolean } {
   const { name, head: bytes, isWhole } = input;
   const start = bytes.toString('latin1', 0, BOM.length) === BOM ? BOM.length : 0;
-  const declared = /^sep=([^\r\n"])(?=[\r\n])/i.exec(bytes.toString('latin1', start, start + 8));
-  const first = { from: start + (declared?.[0].length ?? 0), linesAbove: 0 };
-  const begin = options.headerLine === undefined ? first : linesAbove(input, options);
-  const head: Head = { name, bytes, isWhole, ...begin };
-  const { delimiter, hint: columnsHint } = findDelimiter(head, options.delimiter ?? declared?.[1]);
-  const quoting = guessQuoting(head, delimiter);
-  const stated = statedEncoding(input, options.encoding, start > 0);
-  const encoding = stated ?? guessEncoding(bytes);
-  const manner = { delimiter, quoting, columnsHint, encoding, isEncodingGuessed: stated === null };
-  const { record, linesBefore } = findHeader(head, delimiter, quoting);
-  if (options.headerLine !== undefined && linesBefore >= options.headerLine) {
-    throw unreadable(
-      name,
-      `has nothing on line ${options.headerLine}, which should name the columns`,
-      HEADER_LINE,
-    );
-  }
-  if (options.header === false) {
-    const { start: at } = record;
-    const header = { ...record, end: at, next: at, fields: 0, lineEnds: 0 };
-    const columns = Array.from({ length: usualWidth(head, delimiter, quoting) }, (_, i) =>
-      String(i + 1),
-    );
-    return { ...manner, columns, header, hasHeader: false, firstLine: 1 + linesBefore };
-  }
+  const sep = /^sep=([^\r\n"])(?=[\r\n])/i.exec(bytes.toString('latin1', start, start + 8));
+  const begin =
+    options.headerLine === undefined
+      ? { from: start + (sep?.[0].length ?? 0), linesAbove: 0 }
+      : linesAbove(input, options);
+  return { head: { name, bytes, isWhole, ...begin }, declared: sep?.[1], hasBom: start > 0 };
+}
+
+/** In these, the second byte of a letter may be one of ASCII. */
+const TWO_BYTES = /^(?:shift_jis|gbk|gb18030|big5|euc-kr)$/;
+
+type TableColumns = Pick<Dialect, 'columns' | 'header' | 'hasHeader' | 'firstLine'>;
+type TableManner = Pick<Dialect, 'delimiter' | 'quoting' | 'encoding'>;
+
+/** The columns of a table without names: they are numbered. */
+function numberedColumns(
+  head: CsvHead,
+  { record, linesBefore }: FirstRecord,
+  { delimiter, quoting }: TableManner,
+): TableColumns {
+  const { start: at } = record;
+  const header = { ...record, end: at, next: at, fields: 0, lineEnds: 0 };
+  const width = usualWidth(head, delimiter, quoting);
+  const columns = Array.from({ length: width }, (_, i) => String(i + 1));
+  return { columns, header, hasHeader: false, firstLine: 1 + linesBefore };
+}
+
+/** The columns by the names in the first record; where all rows have more fields, the last ones have none. */
+function namedColumns(
+  head: CsvHead,
+  { record, linesBefore }: FirstRecord,
+  { delimiter, quoting, encoding }: TableManner,
+): TableColumns {
   const width = Math.max(record.fields, widthWithUnnamed(head, delimiter, quoting));
   const columns = Array.from({ length: width }, (_, i) =>
-    fieldText(bytes, record, i, encoding).trim(),
+    fieldText(head.bytes, record, i, encoding).trim(),
   );
   const firstLine = 1 + linesBefore + record.lineEnds;
-  return { ...manner, columns, header: record, hasHeader: true, firstLine };
+  return { columns, header: record, hasHeader: true, firstLine };
 }
 
 function statedEncoding(
@@ -89,7 +120,7 @@ function statedEncoding(
 ): TextEncoding | null {
   // UTF-16 was already converted to UTF-8, whatever its bytes look like.
   if (utf16) return 'utf-8';
-  if (named === 'utf-8' || named === 'windows-1252') return named;
+  if (named !== undefined && !isUtf16(named)) return named;
   return hasBom ? 'utf-8' : null;
 }
 
@@ -133,11 +164,18 @@ export function likelyHeader(
   return null;
 }
 
+/** The first record of a table, and the lines before it. */
+interface FirstRecord {
+  readonly record: RecordSpan;
+  readonly linesBefore: number;
+}
+
+/** @throws INPUT_UNREADABLE */
 function findHeader(
-  { name, bytes, from, linesAbove, isWhole }: Head,
+  { name, bytes, from, linesAbove, isWhole }: CsvHead,
   delimiter: string,
   quoting: Quoting,
-) {
+): FirstRecord {
   const record = newRecordSpan(quoting);
   let linesBefore = linesAbove;
   for (let at = from; at < bytes.length; at = record.next) {
@@ -148,211 +186,8 @@ function findHeader(
         'Perilbook reads CSV with one record a line.',
       );
     }
-    if (!isBlank(record)) return { record, linesBefore };
+    if (!isBlank(bytes, record)) return { record, linesBefore };
     linesBefore += record.lineEnds;
   }
   throw unreadable(name, 'has no header line', 'The first line must name the columns.');
-}
-
-/** The delimiter that gives the most header fields, weighted by the records that agree. */
-function findDelimiter(
-  head: Head,
-  given: string | undefined,
-): { delimiter: string; hint: string | null } {
-  if (given !== undefined) return { delimiter: checkedDelimiter(given), hint: null };
-  let best: { delimiter: string; score: number } = { delimiter: ',', score: 0 };
-  for (const delimiter of DELIMITERS) {
-    const score = scoreDelimiter(head, delimiter);
-    if (score > best.score) best = { delimiter, score };
-  }
-  const other = best.score > 0 ? null : otherDelimiter(head);
-  return { delimiter: other?.delimiter ?? best.delimiter, hint: other?.hint ?? null };
-}
-
-function scoreDelimiter(head: Head, delimiter: string): number {
-  const [width, ...others] = firstWidths(head, delimiter, guessQuoting(head, delimiter));
-  if (width === undefined || width < 2) return 0;
-  const agreeing = others.filter((other) => other === width).length;
-  // Ragged files have a delimiter too: disagreement weakens a candidate but does not exclude it.
-  return width * (others.length === 0 ? 1 : 0.1 + agreeing / others.length);
-}
-
-/** The most frequent width of the first records; of two, the larger. */
-function usualWidth(head: Head, delimiter: string, quoting: Quoting): number {
-  const counts = new Map<number, number>();
-  for (const width of firstWidths(head, delimiter, quoting))
-    counts.set(width, (counts.get(width) ?? 0) + 1);
-  const [usual] = [...counts].sort(([a, times], [b, others]) => others - times || b - a);
-  return usual?.[0] ?? 0;
-}
-
-/** The usual width if each of the first rows has more fields than the header, else 0: NOAA's files of tornadoes name 24 of 28 columns,
- * and some programs end each row with a delimiter. A single long row is not accepted: one of its texts may lack quotes. */
-function widthWithUnnamed(head: Head, delimiter: string, quoting: Quoting): number {
-  const [named = 0, ...widths] = firstWidths(head, delimiter, quoting);
-  return widths.length > 0 && widths.every((width) => width > named)
-    ? usualWidth(head, delimiter, quoting)
-    : 0;
-}
-
-function firstWidths(head: Head, delimiter: string, quoting: Quoting): number[] {
-  const widths: number[] = [];
-  for (const { fields } of recordsOf(head, delimiter, quoting)) {
-    widths.push(fields);
-    if (widths.length > RECORDS_TO_JUDGE_BY) break;
-  }
-  return widths;
-}
-
-function checkedDelimiter(delimiter: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they may be delimiters
-  const isCharacter = /^[\x01-\x09\x0b\x0c\x0e-\x7e]$/.test(delimiter);
-  // A letter, digit or sign would split the numbers that are added.
-  if (isCharacter && !/[\w"'.+-]/.test(delimiter)) return delimiter;
-  const hint = 'Give one character, for instance a comma, a semicolon, a tab or a bar.';
-  throw new PerilbookError('USAGE', `${JSON.stringify(delimiter)} cannot be a delimiter`, hint);
-}
-
-/** The head of a file, which shows its dialect. */
-interface Head {
-  readonly name: string;
-  readonly bytes: Buffer;
-  /** Where the table begins: after BOM and `sep=`, and after the lines above the header. */
-  readonly from: number;
-  readonly linesAbove: number;
-  readonly isWhole: boolean;
-}
-
-/** The records in the head of a file, in one span. */
-function* recordsOf(
-  { bytes, from, isWhole }: Head,
-  delimiter: string,
-  quoting: Quoting,
-): Generator<RecordSpan> {
-  const span = newRecordSpan(quoting);
-  for (let at = from; at < bytes.length; at = span.next) {
-    if (!scanRecord(bytes, at, bytes.length, isWhole, delimiter.charCodeAt(0), span)) return;
-    if (!isBlank(span)) yield span;
-  }
-}
-
-const SINGLE: Quoting = { quote: "'", escape: "'" };
-const BACKSLASHED: Quoting = { quote: '"', escape: '\\' };
-
-/** How the head of a file quotes. Single quotes and backslashes are also letters: they are taken only where all records then have one
- * width, and each record is in single quotes, or a backslash stands before a quote within a field. */
-function guessQuoting(head: Head, delimiter: string): Quoting {
-  const text = head.bytes.toString('latin1', head.from);
-  if (text.includes('\\"') && isRegular(head, delimiter, BACKSLASHED)) {
-    if (hasQuoteWithin(text, delimiter) || !isRegular(head, delimiter, RFC_QUOTING))
-      return BACKSLASHED;
-  }
-  const isSingle = text.includes("'") && isRegular(head, delimiter, SINGLE, hasSingleQuotes);
-  return isSingle ? SINGLE : RFC_QUOTING;
-}
-
-/** Whether an escaped quote has text after it, so that it does not end its field. */
-function hasQuoteWithin(text: string, delimiter: string): boolean {
-  for (let at = text.indexOf('\\"'); at >= 0; at = text.indexOf('\\"', at + 2)) {
-    const follower = text[at + 2] ?? '\n';
-    if (follower !== delimiter && follower !== '\n' && follower !== '\r' && follower !== '"')
-      return true;
-  }
-  return false;
-}
-
-function isRegular(
-  head: Head,
-  delimiter: string,
-  quoting: Quoting,
-  fits: (bytes: Buffer, span: RecordSpan) => boolean = () => true,
-): boolean {
-  let [width, records] = [0, 0];
-  for (const span of recordsOf(head, delimiter, quoting)) {
-    width ||= span.fields;
-    // Names often have no quotes.
-    if (span.fields !== width || (records++ > 0 && !fits(head.bytes, span))) return false;
-  }
-  return width > 1 && records > 1;
-}
-
-/** Whether a field of a record is in single quotes, and none in double ones. */
-function hasSingleQuotes(bytes: Buffer, span: RecordSpan): boolean {
-  const fields = Array.from({ length: span.fields }, (_, index) => {
-    const end = index + 1 < span.fields ? span.starts[index + 1]! - 1 : span.end;
-    return bytes.toString('latin1', span.starts[index]!, end).trim();
-  });
-  return (
-    fields.some((text) => /^'[\s\S]*'$/.test(text)) && !fields.some((text) => text.startsWith('"'))
-  );
-}
-
-/** Marks that separate fields in some files, and stand in texts and names too: Hive writes \x01, ASCII has \x1c to \x1f for it. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-const RARE = /[\x01-\x08\x0b\x0c\x0e-\x1f^~`!#$%&*:;=?@/\\<>{} ]/g;
-
-/** The delimiter of a file without a usual one: read where all records have one width and the names are those of a location; else a hint, or null. */
-function otherDelimiter(
-  head: Head,
-): { readonly delimiter: string | null; readonly hint: string | null } | null {
-  const lines = firstLines(head);
-  const [header = ''] = lines;
-  const isAligned = lines.some((line) => /^ | {2}/.test(line));
-  const marks = [...new Set(header.match(RARE))].filter((mark) => mark !== ' ' || !isAligned);
-  const candidates = marks.flatMap((delimiter) => {
-    const names = namesIn(head, delimiter);
-    return names === null ? [] : [{ delimiter, names }];
-  });
-  const certain = candidates.filter(({ names }) => mayHaveLocation(names));
-  if (certain.length === 1) return { delimiter: certain[0]!.delimiter, hint: null };
-  if (isAligned && mayHaveLocation(header.trim().split(/ +/)))
-    return { delimiter: null, hint: alignedHint(header) };
-  const [likely] = [...certain, ...candidates].filter(
-    ({ delimiter }) => delimiter !== ' ' || certain.length > 0,
-  );
-  if (likely === undefined) return null;
-  const given = typed(likely.delimiter);
-  const hint = `If ${given.name} separates its columns, add --delimiter ${given.option} (delimiter: ${given.yaml} in the job file).`;
-  return { delimiter: null, hint };
-}
-
-function firstLines({ bytes, from }: Head): string[] {
-  const text = bytes.toString('latin1', from, from + 64 * 1024);
-  return text
-    .split(/[\r\n]+/)
-    .filter(Boolean)
-    .slice(0, 20);
-}
-
-/** The names of the columns that a delimiter makes; null unless all records have as many fields. */
-function namesIn(head: Head, delimiter: string): string[] | null {
-  const quoting = guessQuoting(head, delimiter);
-  let names: string[] | null = null;
-  for (const span of recordsOf(head, delimiter, quoting)) {
-    names ??= Array.from({ length: span.fields }, (_, index) =>
-      fieldText(head.bytes, span, index, 'utf-8').trim(),
-    );
-    if (span.fields !== names.length) return null;
-  }
-  return names !== null && names.length > 1 ? names : null;
-}
-
-/** Names may have single spaces in them, where columns have more between them. */
-function alignedHint(header: string): string {
-  const gap = /\S {2}/.test(header) ? ' {2,}' : ' +';
-  return `If spaces align its columns, put a comma in each gap, for instance with: sed -E 's/^ +//; s/ +$//; s/${gap}/,/g'.`;
-}
-
-/** A delimiter as it is typed in a shell and in YAML. */
-function typed(delimiter: string): { name: string; option: string; yaml: string } {
-  const code = delimiter.charCodeAt(0);
-  if (code > 32)
-    return {
-      name: delimiter,
-      option: delimiter === '\\' ? "'\\'" : `'${delimiter}'`,
-      yaml: `'${delimiter}'`,
-    };
-  if (code === 32) return { name: 'a space', option: "' '", yaml: "' '" };
-  const written = `\\x${code.toString(16).padStart(2, '0')}`;
-  return { name: `the character ${written}`, option: `$'${written}'`, yaml: `"${written}"` };
 }

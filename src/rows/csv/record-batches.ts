@@ -11,6 +11,7 @@ import {
   scanRecord,
 } from '../../formats/csv/scan-records.ts';
 import type { InputFile } from '../files/input-file.ts';
+import { mayBeNoLocation, noLocationIn } from '../no-locations.ts';
 import type { NumberBatch, Row, RowPiece } from '../port.ts';
 import type { Dialect } from './dialect.ts';
 
@@ -143,7 +144,7 @@ function takeBatch(
   let at = from;
   let count = 0;
   while (count < ROWS_A_BATCH && at < limit && scanRecord(bytes, at, to, atEnd, delimiter, span)) {
-    if (!isBlank(span)) {
+    if (!isBlank(bytes, span)) {
       cutRecord(span, dialect.columns.length, request.dropFrom, cuts, count++ * CUT_WIDTH);
       position.number++;
       if (columns !== null && (isWanted === undefined || isWanted(position.number))) {
@@ -178,13 +179,17 @@ function makeRow(
   const fields: string[] = [];
   let lacksNeeded = false;
   let hasNul = false;
+  let hasAny = false;
   for (let i = 0; i < columns.length; i++) {
     const column = columns[i]!;
     fields.push(fieldText(bytes, span, column, dialect.encoding));
     if (i >= needed) continue;
     if (column >= span.fields) lacksNeeded = true;
     if (fields[i]!.includes('\0')) hasNul = true;
+    if (!mayBeNoLocation(fields[i]!)) hasAny = true;
   }
+  const noLocation = hasAny || needed === 0 ? null : noLocationIn(textsOf(bytes, span, dialect));
+  if (noLocation !== null) return { number, line, fields, noLocation };
   // Unrequested trailing fields may be missing: EPA's TRI files have a header of 110 fields and rows of 109.
   if (span.fields <= width && !lacksNeeded)
     return hasNul ? { number, line, fields, problem: NUL } : { number, line, fields };
@@ -201,6 +206,10 @@ function makeRow(
     ...(span.fields > width && { isTooLong: true as const }),
     problem: `The row has ${counted(span.fields, 'field')} where the ${other} has ${width}${hint}`,
   };
+}
+
+function textsOf(bytes: Buffer, span: RecordSpan, { encoding }: Dialect): string[] {
+  return Array.from({ length: span.fields }, (_, index) => fieldText(bytes, span, index, encoding));
 }
 
 /** Decides which bytes of a record stay and how many fields it lacks before the added ones. If the header drops an earlier run's

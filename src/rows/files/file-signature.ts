@@ -93,7 +93,17 @@ export function refuseOtherFormats(file: string, head: Buffer): void {
   const start = head.toString('latin1', 0, isContainer ? head.length : 4096);
   const signature = SIGNATURES.find((format) => format.start.test(start));
   if (signature) throw unreadable(file, `is ${signature.what}`, signature.hint);
-  if (isBinary(start))
+  if (RECORD_SEPARATORS.test(start)) {
+    const hint =
+      "Put each record on a line of its own, for instance with: tr '\\034\\035\\036\\037' '\\n\\n\\n\\t' < FILE > rows.tsv.";
+    throw unreadable(
+      file,
+      'separates its records with a control character, not with line ends',
+      hint,
+    );
+  }
+  // NUL bytes and Ctrl-Z fill up the end of a file.
+  if (isBinary(start.replace(PADDING, '')))
     throw unreadable(file, 'is binary data', 'Check that this is the right file.');
 }
 
@@ -107,6 +117,13 @@ function isBinary(start: string): boolean {
   const others = controls.filter((control) => control !== delimiter).length;
   return header.includes('\0\0') || zeros * 5 > start.length || others * 50 > start.length;
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const PADDING = /[\0\x1a\s]+$/;
+
+/** ASCII's own separators of fields (\x1f) and of records, groups and files: the first line has both, or no line ends. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const RECORD_SEPARATORS = /^[^\r\n]*\x1f[^\r\n]*[\x1c-\x1e]/;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const CONTROLS = /[\x01-\x08\x0e-\x1a\x1c-\x1f]/g;

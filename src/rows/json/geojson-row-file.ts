@@ -20,11 +20,11 @@ import {
   innerPoint,
   TOO_LARGE_OUTLINE,
 } from '../../geo/geometry-points.ts';
-import { positionOf } from '../../geo/place-in-value.ts';
+import { positionOf } from '../../geo/place-objects.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
 import { type WriteNewFile, writeNewText, writeTextRows } from '../files/row-output.ts';
-import { haveLocation } from '../location-columns.ts';
+import { haveLocation } from '../location/location-names.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import {

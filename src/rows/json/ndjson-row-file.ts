@@ -22,7 +22,7 @@ import {
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { type WriteNewFile, writeNewText, writeTextRows } from '../files/row-output.ts';
-import { mayHaveLocation } from '../location-columns.ts';
+import { mayHaveLocation } from '../location/location-names.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import {

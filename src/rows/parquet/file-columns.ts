@@ -1,6 +1,6 @@
 import { PerilbookError, resultOrNull } from '../../base/errors.ts';
 import { DEGREES } from '../../geo/geometry-points.ts';
-import { isGeometryName } from '../location-columns.ts';
+import { isGeometryName } from '../location/location-names.ts';
 import type { OtherShapes } from '../port.ts';
 import type { ParquetFile } from './footer.ts';
 import { FOOTER, KEY_VALUE } from './format.ts';

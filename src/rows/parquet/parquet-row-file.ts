@@ -1,7 +1,7 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { NO_POINT, type PointText, pointOfWkb } from '../../geo/geometry-points.ts';
 import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
-import { haveLocation } from '../location-columns.ts';
+import { haveLocation } from '../location/location-names.ts';
 import type { PieceReader, Row, RowFile, RowPiece, RowPieces } from '../port.ts';
 import {
   assertDegrees,
@@ -48,6 +48,10 @@ export async function parquetRowFile(input: InputFile): Promise<RowFile> {
           column.otherSystem === null
         );
       }),
+    readable: [...columns.keys()].filter((index) => {
+      const column = columns[index]!;
+      return column.kind !== 'point' || column.otherSystem === null;
+    }),
     read: (wanted) => readRows(file, picked(wanted, columns)),
     write: (request) => writeParquet(file, columns, request),
     inPieces: parquetPieces(file, columns),

@@ -151,9 +151,9 @@ async function* readParts(
     for await (const batch of rowFile.read(own, isWhole ? needed : undefined)) {
       yield batch.map(({ number, line, fields: read, ...rare }) => {
         const fields = isWhole ? read : allFields(read);
-        const { problem, formulas } = rare;
+        const { problem, formulas, noLocation } = rare;
         // Written out: a spread takes half a microsecond a row.
-        return problem === undefined && formulas === undefined
+        return problem === undefined && formulas === undefined && noLocation === undefined
           ? { number, line, fields, part: name }
           : { number, line, fields, part: name, ...rare };
       });

@@ -10,6 +10,7 @@ import {
 import { type SheetCell, type SheetRow, sheetPieces } from '../../formats/xlsx/sheet-parser.ts';
 import { openWorkbook, type Workbook } from '../../formats/xlsx/workbook.ts';
 import type { InputFile } from '../files/input-file.ts';
+import { mayBeNoLocation, noLocationIn } from '../no-locations.ts';
 import type { OpenOptions, Row, RowFile } from '../port.ts';
 import { findRegion, type OpenSheet, writeSheet } from './write-sheet.ts';
 
@@ -54,7 +55,14 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
         const needs = formulas.find((column) => neededColumns.has(column));
         if (needs !== undefined)
           batch.push({ ...read, problem: uncalculatedNote(columns[needs]!) });
-        else batch.push(formulas.length === 0 ? read : { ...read, formulas });
+        else {
+          const blank = needed > 0 && read.fields.slice(0, needed).every(mayBeNoLocation);
+          const noLocation = blank
+            ? noLocationIn(row.cells.map((cell) => cellText(cell, cells)))
+            : null;
+          if (noLocation !== null) batch.push({ ...read, noLocation });
+          else batch.push(formulas.length === 0 ? read : { ...read, formulas });
+        }
       }
       if (batch.length > 0) yield batch;
     }

@@ -1,9 +1,12 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { addedColumns, geometryColumn, perilbookColumns } from '../../columns/row.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import type { PlaceOrder } from '../../geo/place-in-value.ts';
+import { placeInValue } from '../../geo/place-in-value.ts';
+import type { PlaceOrder } from '../../geo/place-order.ts';
 import type { Job } from '../../job/settings.ts';
-import { readHeader } from '../../rows/header.ts';
+import { findPerilbookColumns } from '../../rows/kept-columns.ts';
+import { type CompassColumns, decideLocation } from '../../rows/location/decide-location.ts';
+import { type FileHead, readHead } from '../../rows/location/file-head.ts';
 import { formatNamed, formatOfOutput } from '../../rows/open/file-formats.ts';
 import { otherFormat } from '../../rows/open/open-row-file.ts';
 import type { AddedColumn, RowSource } from '../../rows/port.ts';
@@ -12,7 +15,7 @@ import { columnByName, FIRST_VALUE, valueColumns } from './value.ts';
 
 /** The roles of the input's columns. */
 export interface Layout {
-  /** The columns that each pass reads: latitude, longitude, the value columns (summed), the currency. */
+  /** The columns that each pass reads: latitude, longitude, the value columns (summed), the currency, the compass letters. */
   readonly columns: readonly number[];
   readonly values: number;
   /** Whether a value may be negative: in a column that the job names. */
@@ -23,6 +26,8 @@ export interface Layout {
   readonly id: number | null;
   /** How latitude and longitude are read from one column, which is read twice; null for two columns. */
   readonly pair: PairReading | null;
+  /** The positions of the compass letters of latitude and longitude among the columns that are read; null where there are none. */
+  readonly compass: CompassColumns | null;
   /** The output gets a point in each row: GeoParquet, or GeoJSON made from another format. */
   readonly hasPoints: boolean;
   /** Rows may have remarks, which go into their notes. */
@@ -53,18 +58,20 @@ export interface UsedColumns {
   readonly value: readonly string[];
 }
 
-/** Finds the columns. @throws INPUT_COLUMNS, OUTPUT_UNWRITABLE */
+/** Reads the head of a file, and decides its layout. @throws INPUT_*, OUTPUT_UNWRITABLE */
 export async function findLayout(rowFile: RowSource, job: Job): Promise<Layout> {
+  return decideLayout(await readHead(rowFile), rowFile, job);
+}
+
+/** Decides the roles of the columns by the head of a file. Reads nothing. @throws INPUT_COLUMNS, OUTPUT_UNWRITABLE */
+function decideLayout(head: FileHead, rowFile: RowSource, job: Job): Layout {
   const { topics, prefix, geoparquet, input: file } = job;
   const ownColumns = perilbookColumns(prefix);
   const ofTopics = addedColumns(topics, prefix, job.counts);
   const point = geometryColumn(prefix);
-  const { names, dropFrom, lat, lng, note } = await readHeader(
-    rowFile,
-    job.location,
-    ownColumns,
-    file,
-  );
+  const dropFrom = findPerilbookColumns(head.columns, ownColumns);
+  const names = dropFrom === null ? head.columns : head.columns.slice(0, dropFrom);
+  const { lat, lng, note, compass } = decideLocation(head, names, job.location, rowFile, file);
   const format = formatOfOutput(job.output) ?? rowFile.format;
   // Rows of another format become features. Part files keep their format.
   const other = job.parts === null ? otherFormat(rowFile, file, job.output) : null;
@@ -74,23 +81,58 @@ export async function findLayout(rowFile: RowSource, job: Job): Promise<Layout> 
     geoparquet || (other !== null && formatNamed(other).making?.isOfFeatures === true);
   const values = valueColumns(names, job.orderBy, file);
   const currency = values.length === 0 ? null : currencyColumn(names);
+  const isConverted = format !== rowFile.format;
+  const read = [lat, lng, ...values, ...(currency === null ? [] : [currency])];
+  const letters = [compass?.lat, compass?.lng].filter((column) => column != null);
+  const positionOf = (column: number | null | undefined) =>
+    column == null ? null : read.length + letters.indexOf(column);
   const nameOf = (index: number) => names[index] || String(index + 1);
   return {
-    columns: [lat, lng, ...values, ...(currency === null ? [] : [currency])],
+    columns: [...read, ...letters],
     values: values.length,
     mayBeNegative: job.orderBy.kind === 'column',
     currency: currency === null ? null : FIRST_VALUE + values.length,
     id: job.id === null ? null : columnByName(names, job.id, 'id', file),
     pair: lat === lng ? { given: job.location.order ?? null, assumed: 'lat,lng' } : null,
+    compass:
+      compass === undefined ? null : { lat: positionOf(compass.lat), lng: positionOf(compass.lng) },
     hasPoints,
-    hasRemarks: rowFile.hasRemarks === true,
-    isConverted: format !== rowFile.format,
-    notes: [note, rowFile.note].filter((words) => words != null),
+    hasRemarks: rowFile.hasRemarks === true || (lat === lng && hasOutlines(head, lat)),
+    isConverted,
+    notes: [note, rowFile.note, isConverted ? rowFile.conversionNote : null].filter(
+      (words) => words != null,
+    ),
     dropFrom,
     kept: keptColumns(rowFile.columns, dropFrom, topics, ownColumns),
     added: hasPoints ? [...ofTopics, point] : ofTopics,
     used: { lat: nameOf(lat), lng: nameOf(lng), value: values.map(nameOf) },
   };
+}
+
+/** The columns of the location alone, with the compass letters after it. */
+export function locationOf({
+  columns,
+  pair,
+  compass,
+}: Layout): Pick<Layout, 'columns' | 'pair' | 'compass'> {
+  const own = columns.slice(0, FIRST_VALUE);
+  if (compass === null) return { columns: own, pair, compass };
+  const letters = [compass.lat, compass.lng].filter((position) => position !== null);
+  const positionOf = (position: number | null) =>
+    position === null ? null : FIRST_VALUE + letters.indexOf(position);
+  return {
+    columns: [...own, ...letters.map((position) => columns[position]!)],
+    pair,
+    compass: { lat: positionOf(compass.lat), lng: positionOf(compass.lng) },
+  };
+}
+
+/** Whether a column of places has outlines, of which a point inside each is looked up. */
+function hasOutlines({ rows }: FileHead, column: number): boolean {
+  return rows.some(({ fields }) => {
+    const place = placeInValue(fields[column] ?? '', null);
+    return typeof place === 'object' && place?.isInside === true;
+  });
 }
 
 /** Only Parquet has a standard form for points. */

@@ -1,9 +1,12 @@
 import { type Cell, cellOf, type Location } from '../../geo/coordinates.ts';
+import { INSIDE_OUTLINE } from '../../geo/geometry-points.ts';
 import { parseLenient, splitLenientPair } from '../../geo/lenient-location.ts';
 import { LOCATION_NOTES, type ParsedLocation, parseLocation } from '../../geo/parse-location.ts';
 import { placeInValue } from '../../geo/place-in-value.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import type { Job } from '../../job/settings.ts';
+import { directionOf } from '../../rows/location/decide-location.ts';
+import { NO_LOCATION_NOTES } from '../../rows/no-locations.ts';
 import type { Row } from '../../rows/port.ts';
 import type { Layout, PairReading } from './layout.ts';
 import type { RowFinding } from './row-places.ts';
@@ -18,43 +21,72 @@ const OF_NOTATION = [
   'apostrophe',
 ];
 
+/** How the location's columns are read. */
+export type LocationLayout = Pick<Layout, 'pair'> & Partial<Pick<Layout, 'compass'>>;
+
 export type LocateSettings = Pick<Job, 'precision' | 'coordinates'>;
 
 /** The cell of a row, or what is wrong with its location. `isLenient`: only lenient parsing could read it. */
 export function locate(
   row: Row,
   { precision, coordinates }: LocateSettings,
-  { pair }: Pick<Layout, 'pair'>,
+  { pair, compass }: LocationLayout,
 ) {
+  if (row.noLocation !== undefined)
+    return { ok: false, finding: row.noLocation, note: NO_LOCATION_NOTES[row.noLocation] } as const;
   if (row.problem !== undefined) {
     const finding: RowFinding = row.isTooLong ? 'too_many_fields' : 'unreadable';
     return { ok: false, finding, note: row.problem } as const;
   }
   const [lat = '', lng = ''] = row.fields;
-  const { parsed, isLenient } = pair
+  const { parsed, isLenient, isInside } = pair
     ? readPair(lat, coordinates, pair)
-    : readTexts(lat, lng, coordinates);
+    : readTexts(
+        signed(lat, row.fields, compass?.lat),
+        signed(lng, row.fields, compass?.lng),
+        coordinates,
+      );
   if (!parsed.ok) return parsed;
   const { location } = parsed;
-  return { ok: true, cell: cellOf(location, precision), location, isLenient } as const;
+  const cell = cellOf(location, precision);
+  return { ok: true, cell, location, isLenient, isInside: isInside === true } as const;
 }
 
-/** The place of a row as its file has it, also outside the US; null for none. */
+/** A number with the sign of the compass letter that is in a column beside it. */
+function signed(
+  text: string,
+  fields: readonly string[],
+  compass: number | null | undefined,
+): string {
+  if (compass == null || !/^\s*\d/.test(text)) return text;
+  const direction = directionOf(fields[compass] ?? '');
+  return direction === 'W' || direction === 'S' ? `-${text.trim()}` : text;
+}
+
+/** The place of a row as its file has it, also outside the US, null for none; and what is to be said of it. */
 export function placeOfRow(
   row: Row,
   settings: LocateSettings,
-  layout: Pick<Layout, 'pair'>,
-): Location | null {
+  layout: LocationLayout,
+): { readonly place: Location | null; readonly remark: string } {
   const located = locate(row, settings, layout);
-  if (located.ok) return located.location;
-  return located.finding === 'outside_us' && 'elsewhere' in located
-    ? (located.elsewhere ?? null)
-    : null;
+  if (located.ok) {
+    const remark = row.remark ?? (located.isInside ? INSIDE_OUTLINE : '');
+    return { place: located.location, remark };
+  }
+  const isElsewhere = located.finding === 'outside_us' && 'elsewhere' in located;
+  const place = isElsewhere ? (located.elsewhere ?? null) : null;
+  return { place, remark: (place !== null && row.remark) || '' };
 }
+
+/** A text that is no number, for a value in no known form. */
+const NO_NUMBER = 'x';
 
 interface ReadLocation {
   readonly parsed: ParsedLocation;
   readonly isLenient: boolean;
+  /** The place is a point inside an outline. */
+  readonly isInside?: boolean;
 }
 
 function readTexts(lat: string, lng: string, coordinates: Job['coordinates']): ReadLocation {
@@ -73,13 +105,13 @@ function readPair(
   if (typeof place === 'string') {
     return { parsed: { ok: false, finding: place, note: LOCATION_NOTES[place] }, isLenient: false };
   }
-  const strict = parseLocation(place?.lat ?? '?', place?.lng ?? '?', isCovered);
+  const strict = parseLocation(place?.lat ?? NO_NUMBER, place?.lng ?? NO_NUMBER, isCovered);
   if (strict.ok || !OF_NOTATION.includes(strict.finding)) {
     // Numbers whose form leaves the order open are read as the whole file decides: no one order would read those that differ.
     const isOfFormat =
       given === null && place !== null && place.order !== assumed && place.order === 'lng,lat';
     if (strict.ok || strict.finding !== 'swapped' || !isOfFormat)
-      return { parsed: strict, isLenient: false };
+      return { parsed: strict, isLenient: false, isInside: place?.isInside === true };
     return {
       parsed: { ...strict, note: `${strict.note} --location-order lat,lng would read it.` },
       isLenient: false,

@@ -2,8 +2,9 @@ import { closeSync, readSync, writeSync } from 'node:fs';
 import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
 import { LOCATION_NOTES, type LocationFinding } from '../../geo/parse-location.ts';
 import { openUnnamed } from '../../rows/files/temporary-files.ts';
+import type { NoLocation } from '../../rows/no-locations.ts';
 
-export type RowFinding = LocationFinding | 'unreadable' | 'too_many_fields';
+export type RowFinding = LocationFinding | NoLocation | 'unreadable' | 'too_many_fields';
 
 /** The `hazard_status` of a finding: a real place elsewhere is not an error of the row. */
 export function statusOfFinding(finding: RowFinding): 'invalid' | 'outside_us' {

@@ -15,10 +15,10 @@ import { outputOfPart } from '../frame/job-outputs.ts';
 import { addTo } from '../frame/progress.ts';
 import type { RunContext } from '../frame/run-context.ts';
 import type { Layout } from '../scan/layout.ts';
+import { locationOf } from '../scan/layout.ts';
 import { placeOfRow } from '../scan/read-row.ts';
 import { moreRows, otherRows } from '../scan/row-places.ts';
 import type { Scan } from '../scan/scan-input.ts';
-import { FIRST_VALUE } from '../scan/value.ts';
 import type { OutputFields, OutputSums } from './output-fields.ts';
 
 export type Written = WriteResult & OutputSums;
@@ -144,11 +144,11 @@ function ownFields(
   if (!layout.hasPoints && !layout.hasRemarks) return undefined;
   const { added } = layout;
   const note = added.findIndex(({ name }) => name === `${job.prefix}hazard_note`);
+  const { columns, ...location } = locationOf(layout);
   return {
-    columns: layout.columns.slice(0, FIRST_VALUE).map(own),
+    columns: columns.map(own),
     of(row, fields) {
-      const place = placeOfRow(row, job, layout);
-      const remark = (place !== null && row.remark) || '';
+      const { place, remark } = placeOfRow(row, job, location);
       return fields.map((field, at) => {
         if (added[at]!.type === 'point') return place && pointText(place.lat, place.lng);
         return at === note && remark !== '' ? [field, remark].filter(Boolean).join('; ') : field;

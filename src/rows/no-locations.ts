@@ -1,0 +1,39 @@
+import { isNothing } from '../geo/parse-location.ts';
+
+/* Rows that are no locations: they come back as they are, and do not count as rows whose location cannot be used. */
+
+/** Why a row of a file is no location. */
+export const NO_LOCATION_NOTES = {
+  empty_row: 'The row is empty.',
+  total_row: 'The row is a total, not a location.',
+  rule_row: 'The row is a line between the names and the rows, not a location.',
+} as const;
+export type NoLocation = keyof typeof NO_LOCATION_NOTES;
+
+/** The first text of a row of totals, in the languages of spreadsheets. */
+const TOTAL =
+  /^(?:(?:grand|sub|overall|page|report)?[\s-]*totals?|sums?|averages?|avg|mean|median|(?:gesamt|zwischen)?summe|gesamt|insgesamt|total\s+g[ée]n[ée]ral|sous-total|somme|totale|somma|totaal|som|suma|soma|итого|всего|合计|总计|總計|合計|総計|小計|小计|합계|총계|المجموع|الإجمالي)\s*:?$/iu;
+const RULE = /^[\s:|+=_-]*$/;
+
+/** Whether a text may be that of a row that is no location: a quick look at its latitude and its longitude. */
+export function mayBeNoLocation(text: string): boolean {
+  return (
+    text === '' || ((text[0] === ' ' || text[0] === '-' || text[0] === ':') && RULE.test(text))
+  );
+}
+
+/** Why a row without coordinates is no location, by all its texts; null where it may be one. */
+export function noLocationIn(texts: readonly string[]): NoLocation | null {
+  const filled = texts.map((text) => text.trim()).filter((text) => text !== '');
+  const [first] = filled;
+  if (first === undefined) return 'empty_row';
+  if (filled.every((text) => RULE.test(text)) && filled.some((text) => text.includes('--')))
+    return 'rule_row';
+  const isTotal = TOTAL.test(first) && filled.slice(1).every((text) => isNumberOrNothing(text));
+  return isTotal ? 'total_row' : null;
+}
+
+/** A sum as a spreadsheet writes it: `1,234.50`, `$ 12`, `(3)`, `45 %`. */
+function isNumberOrNothing(text: string): boolean {
+  return isNothing(text) || /^[\p{Sc}\s(+-]*\d[\d.,\s'’]*[%)\s\p{Sc}]*[A-Z]{0,3}$/u.test(text);
+}
