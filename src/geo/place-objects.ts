@@ -68,6 +68,6 @@ export function positionOf(type: unknown, coordinates: unknown): unknown {
 }
 
 /** A geometry whose numbers are numbers: wrapped ones and long ones that are kept as texts are read. */
-export function plainNumbers(geometry: unknown): unknown {
+function plainNumbers(geometry: unknown): unknown {
   return JSON.parse(JSON.stringify(geometry), (_, value) => unwrapped(value));
 }

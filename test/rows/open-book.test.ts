@@ -46,7 +46,7 @@ const REFUSED: readonly (readonly [content: Buffer | string, message: RegExp])[]
   ['[[1, 2]]', /is JSON/],
   ['{\n  "lat": 1\n}\n', /is JSON/],
   [Buffer.from([1, 2, 3, 0, 5, 6]), /is binary data/],
-  [`a,b\n${'\0'.repeat(9)}`, /is binary data/],
+  [`a,b\n${'\0'.repeat(9)}x`, /is binary data/],
   [Buffer.from(`\0\0\x27\x0a${'\0'.repeat(20)}`, 'latin1'), /is the shapes of a shapefile/],
   [Buffer.from('\x03\x7c\x02\x1d\x02\0\0\0', 'latin1'), /is a dBASE table/],
   [`SQLite format 3\0${' '.repeat(52)}GPKG`, /is a GeoPackage/],

@@ -12,14 +12,14 @@ export interface PlaceColumns {
  * usual name of one column with both; `weak` may also hold metres, feet or sizes; `notation` is verbatim, of 1927, or degrees and minutes;
  * `other_place` speaks of a corner, a former place, or another one than the row's own (mailing, origin). */
 export const NAME_CLASSES = ['exact', 'qualified', 'weak', 'notation', 'other_place'] as const;
-export type NameClass = (typeof NAME_CLASSES)[number];
+type NameClass = (typeof NAME_CLASSES)[number];
 
 export interface PlaceCandidate extends PlaceColumns {
   readonly nameClass: NameClass;
 }
 
-export const LATITUDES: readonly string[] = ['latitude', 'lat'];
-export const LONGITUDES: readonly string[] = ['longitude', 'lng', 'lon', 'long'];
+const LATITUDES: readonly string[] = ['latitude', 'lat'];
+const LONGITUDES: readonly string[] = ['longitude', 'lng', 'lon', 'long'];
 
 /** Lower case, without accents and the numbering of EPA's forms ("12. LATITUDE"), and with one kind of gap, also between words as in
  * siteLatitude. */

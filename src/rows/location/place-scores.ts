@@ -10,7 +10,7 @@ import type { PlaceColumns } from './location-names.ts';
 
 /** What the rows of two columns, or of one with both, are: places in the US; places once their notation is changed (a lost sign, millionths,
  * exchanged columns); numbers of degrees elsewhere; anything else; nothing. */
-export type PlaceVerdict = 'us' | 'other_notation' | 'elsewhere' | 'no_place' | 'empty';
+type PlaceVerdict = 'us' | 'other_notation' | 'elsewhere' | 'no_place' | 'empty';
 
 export interface PlaceScore {
   readonly verdict: PlaceVerdict;
