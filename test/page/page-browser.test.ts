@@ -310,23 +310,56 @@ test(
   },
 );
 
-test('a key that the service refuses is said before Start', options, async (t) => {
-  const scene = await openUi(t, (harness) => ({
-    connectionOf: async () => {
-      const keys = [{ ...harness.key(), secret: 'not-a-key' }];
-      return { kind: 'service', baseUrl: harness.url, source: 'harness', sample: false, keys };
-    },
-  }));
-  const { page, complaints } = await openPage(t, scene);
-  await choose(page, scene, portfolio(4));
-  await page.locator('#key-error', { hasText: 'The service refused the key (401' }).waitFor();
-  await page.locator('#key-error', { hasText: 'Ask the provider for a valid key.' }).waitFor();
-  await nothingFound(page, 'refused key');
-  assert.doesNotMatch(await page.content(), /not-a-key/);
-  await page.check('[value="sample"]');
-  await page.locator('#key-error').waitFor({ state: 'hidden' });
-  assert.deepEqual([complaints, scene.bugs, (await scene.harness.ledger()).charged], [[], [], 0]);
-});
+test(
+  'a key that the service refuses is said before Start, which is off until the key works',
+  options,
+  async (t) => {
+    let isRenewed = false;
+    const scene = await openUi(t, (harness) => ({
+      connectionOf: async () => {
+        // The same key for the page: the provider accepts it again.
+        const key = { ...harness.key(), fingerprint: 'the same' };
+        const keys = [isRenewed ? key : { ...key, secret: 'not-a-key' }];
+        return { kind: 'service', baseUrl: harness.url, source: 'harness', sample: false, keys };
+      },
+    }));
+    const { page, complaints } = await openPage(t, scene);
+    await choose(page, scene, portfolio(4));
+    await page.locator('#key-error', { hasText: 'The service refused the key (401' }).waitFor();
+    await page.locator('#key-error', { hasText: 'Ask the provider for a valid key.' }).waitFor();
+    await nothingFound(page, 'refused key');
+    assert.doesNotMatch(await page.content(), /not-a-key/);
+    await page.fill('#budget', '500');
+    await page.locator('#budget-words', { hasText: 'Start is off: the service refuses' }).waitFor();
+    assert.equal(await page.locator('#start').isEnabled(), false);
+    await page.locator('#budget').press('Enter');
+    assert.equal(await page.locator('#confirm').count(), 0);
+    await page.click('#key-again');
+    await page.locator('#key-again', { hasText: 'Try the key again' }).waitFor();
+    assert.equal(await page.locator('#start').isEnabled(), false);
+    // What is in the store can be written.
+    await page.fill('#budget', '0');
+    assert.equal(await page.locator('#start').isEnabled(), true);
+    await page.fill('#budget', '500');
+    isRenewed = true;
+    await page.click('#key-again');
+    await page.locator('#key-error').waitFor({ state: 'hidden' });
+    await page.click('#start');
+    await page.locator('#confirm-title', { hasText: 'Spend at most 500 credits?' }).waitFor();
+    await page.click('#confirm-no');
+    isRenewed = false;
+    await page.click('#start');
+    await page.click('#confirm-yes');
+    // Refused in the run: it is said, and Start is off again.
+    await page.locator('#key-error', { hasText: 'The service refused the key (401' }).waitFor();
+    await page.fill('#budget', '500');
+    assert.equal(await page.locator('#start').isEnabled(), false);
+    await page.click('#source-fold > summary');
+    await page.check('[value="sample"]');
+    await page.locator('#key-error').waitFor({ state: 'hidden' });
+    assert.deepEqual([complaints, scene.bugs, (await scene.harness.ledger()).charged], [[], [], 0]);
+  },
+);
 
 /** How often Tab is pressed to get through the page: a group of radio buttons is one stop. */
 function tabStops(page: Page): Promise<number> {

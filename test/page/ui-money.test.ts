@@ -180,7 +180,9 @@ test('a key is tried before Start, once and free of charge; a refusal says what 
     baseUrl = fake.url;
     if (fault !== null) fake.script([fault]);
     const visitor = await scene.visit();
-    const [first, second] = await Promise.all([1, 2].map(() => visitor.ask('POST', '/api/key')));
+    const [first, second] = await Promise.all(
+      [1, 2].map(() => visitor.ask('POST', '/api/key', { body: { again: false } })),
+    );
     assert.equal(first!.body.refusal?.code ?? null, code, first!.text);
     assert.equal(second!.text, first!.text);
     assert.ok(!first!.text.includes(secret), first!.text);

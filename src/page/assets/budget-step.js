@@ -51,8 +51,14 @@ function isDone() {
     cells === cells_cached + cells_rejected
   );
 }
+/** The service refuses the keys: what is in the store can be written, and nothing can be bought. */
+const isRefused = () =>
+  state.keyRefusal.value !== null &&
+  (state.budget.value ?? 1) > 0 &&
+  (state.priced.value?.summary.credits ?? 0) > 0;
 const canStart = () =>
   !isWorking.value &&
+  !isRefused() &&
   (state.priced.value?.summary.cells ?? 0) > 0 &&
   (isDone() || (!isWrong() && (isUncharged() || state.budget.value !== null)));
 
@@ -107,9 +113,17 @@ export function BudgetStep() {
   const isFree = state.isLocal.value || isDone();
   return html`<section id="budget-step" class="dock" aria-labelledby="budget-title">
     <h2 id="budget-title" class="unseen">${isFree ? 'Start' : 'Budget'}</h2>
-    ${isWorking.value ? html`<${RunLive} />` : html`<${ErrorBox} id="key-error" error=${state.keyRefusal.value} /><${Form} />`}
+    ${isWorking.value ? html`<${RunLive} />` : html`<${KeyError} /><${Form} />`}
     <${ErrorBox} id="budget-error" error=${startError.value} />
   </section>`;
+}
+
+/** Why nothing can be bought, and the way to go on once that is mended. */
+function KeyError() {
+  const isAsked = state.isKeyAsked.value;
+  return html`<${ErrorBox} id="key-error" error=${state.keyRefusal.value}>
+    <p><button type="button" id="key-again" class="button small" disabled=${isAsked} onClick=${state.askKeyAgain} ...${needsServer()}>${isAsked ? 'Asking…' : 'Try the key again'}</button></p>
+  <//>`;
 }
 
 function Form() {
@@ -167,6 +181,7 @@ function budgetWords(planned) {
   const summary = state.priced.value?.summary;
   if (summary === undefined) return 'Start is possible once the price is known.';
   if (summary.cells === 0) return NOTHING_TO_START;
+  if (isRefused()) return 'Start is off: the service refuses the key (above).';
   const start = 'Nothing is bought until you press Start and confirm.';
   const left = summary.credits_available;
   if (left === null)

@@ -7,10 +7,11 @@ export const html = htm.bind(h);
 const sentence = (text) => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
 /** An error and its hint; nothing for null. */
-export function ErrorBox({ id, error, kind = '' }) {
+export function ErrorBox({ id, error, kind = '', children }) {
   return html`<div id=${id} class=${`error ${kind}`.trim()} role="alert" hidden=${error === null}>
     ${error && html`<p><strong>${sentence(error.message)}</strong></p>`}
     ${error?.hint && html`<p>${error.hint}</p>`}
+    ${error && children}
   </div>`;
 }
 

@@ -1,7 +1,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import { closeReport, drawReport, renewReport } from './report-view.js';
 import { check, heard, isLost, post } from './server.js';
-import { file, fold, priceAgain } from './state.js';
+import { askKeyAgain, file, fold, priceAgain } from './state.js';
 
 const STARTING = { phase: 'starting', notices: [], error: null, end: null };
 
@@ -45,6 +45,8 @@ function take(update) {
   if (isNew || isOver.value || hadFocus) focusOn('#run-title');
   if (!isOver.value) return;
   if (update.phase === 'ended') void drawReport();
+  // The service may have refused the key on the way.
+  if (update.phase === 'failed' || update.end?.state === 'stopped') askKeyAgain();
   priceAgain();
 }
 

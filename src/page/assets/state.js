@@ -147,14 +147,23 @@ export const reach = asked(
   200,
 );
 
+/** How often the service was asked for the keys again. */
+const keyTurn = signal(0);
 const key = asked(
   computed(() =>
-    file.value !== null && source.value === 'service' ? JSON.stringify({ id: 'key' }) : null,
+    file.value !== null && source.value === 'service'
+      ? JSON.stringify({ id: 'key', turn: keyTurn.value })
+      : null,
   ),
-  () => post('/api/key'),
+  ({ turn: asking }) => post('/api/key', { again: asking > 0 }),
   0,
 );
+export const isKeyAsked = computed(() => key.isStale.value);
 export const keyRefusal = computed(() => key.answer.value.value?.refusal ?? null);
+/** After a refusal, of the key check or in a run: the provider may have renewed the key, or the user its file. */
+export function askKeyAgain() {
+  keyTurn.value++;
+}
 // A refusal may have changed what the ledger has left.
 effect(() => {
   if (keyRefusal.value !== null) untracked(priceAgain);

@@ -119,14 +119,15 @@ export class UiApi {
     return await availableChoices(this.dependencies, { input, topics });
   }
 
-  /** Why the paid service refuses the page's keys; null where it does not say so. Asked once for each set of keys, free of charge. */
-  async keyRefusal(): Promise<{ readonly refusal: ErrorMessage | null }> {
+  /** Why the paid service refuses the page's keys; null where it does not say so. Asked once for each set of keys, free of charge.
+   * @param again ask it also where it was asked before */
+  async keyRefusal(again: boolean): Promise<{ readonly refusal: ErrorMessage | null }> {
     const job = this.#anyJob();
     const connection = await this.dependencies.connectionOf(job);
     if (connection.kind === 'local' || connection.sample) return { refusal: null };
     const { store, clock } = this.dependencies;
     const checked = connection.keys.map(({ fingerprint }) => fingerprint).join();
-    if (this.#keyCheck?.checked !== checked) {
+    if (again || this.#keyCheck?.checked !== checked) {
       const parts = { store, clock, interrupt: this.#closing.signal, account: job.account };
       this.#keyCheck = { checked, refusal: keyRefusal(connection, parts).catch(refusalOfKey) };
     }

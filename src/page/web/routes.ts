@@ -21,7 +21,9 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
 
   app.get('/api/about', () => api.about());
   app.get('/api/alive', () => ({ alive: true }));
-  app.post('/api/key', () => api.keyRefusal());
+  app.post('/api/key', ({ body }) =>
+    api.keyRefusal(read(z.strictObject({ again: z.boolean() }), body).again),
+  );
 
   // A form of another page could send this type without a preflight request.
   app.removeContentTypeParser('text/plain');
