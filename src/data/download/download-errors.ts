@@ -45,8 +45,10 @@ export function refusedAnswer(
 ): PerilbookError {
   const waitMs = askedWaitMs(headers, now);
   const message = `${url} answered with status ${status}`;
-  if (status === 429 || status === 408 || status >= 500) {
-    const hint = status === 429 ? `The server asks to wait. ${TRY_LATER}` : TRY_LATER;
+  // A server that names a time to wait will answer then, whatever its status says.
+  if (status === 429 || status === 408 || status >= 500 || waitMs !== null) {
+    const isAsked = status === 429 || (waitMs !== null && status < 500);
+    const hint = isAsked ? `The server asks to wait. ${TRY_LATER}` : TRY_LATER;
     return downloadFailed(message, hint, { again: true, waitMs: waitMs ?? undefined });
   }
   if (status === 401 || status === 403) {

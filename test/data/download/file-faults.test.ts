@@ -225,16 +225,22 @@ test('a page in place of a zip says where addresses are set, and a file that is 
   assert.equal(await get(here, 'nowhere.csv'), 'missing');
 });
 
-test('a server that asks to wait is left alone for so long', async (t) => {
-  const here = await serving(t);
-  here.mirror.fail(/./, 1, (_, response) =>
-    response.writeHead(429, { 'retry-after': '120', 'content-length': 0 }).end(),
-  );
-  const begun = here.clock.now();
-  await get(here);
-  assert.equal(here.clock.now() - begun, 120_000);
-  assert.equal(here.read('hail.csv'), CSV.toString());
-});
+for (const [status, wait] of [
+  [429, { 'retry-after': '120' }],
+  [403, { 'retry-after': '120' }],
+  [503, { 'retry-after-ms': '120000' }],
+] as const) {
+  test(`a server that asks to wait is left alone for so long: ${status}`, async (t) => {
+    const here = await serving(t);
+    here.mirror.fail(/./, 1, (_, response) =>
+      response.writeHead(status, { ...wait, 'content-length': 0 }).end(),
+    );
+    const begun = here.clock.now();
+    await get(here);
+    assert.equal(here.clock.now() - begun, 120_000);
+    assert.equal(here.read('hail.csv'), CSV.toString());
+  });
+}
 
 test('failures of a moment are tried again, lasting ones end after six attempts', async (t) => {
   const here = await serving(t);
