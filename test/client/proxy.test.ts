@@ -136,6 +136,16 @@ test('a run through a proxy buys each answer once, also where tunnels are cut af
   );
   assert.equal(harness.charged(), 0, 'nothing left this machine');
   [proxy.refusal, proxy.cuts] = [null, 2];
+  const pac = await perilbook(
+    ['run', 'input.csv', '-t', 'hail', '-o', 'out.csv', '--store', 's.db', '--budget', '20'],
+    {
+      folder: harness.folder,
+      clock: harness.clock,
+      env: { ...env, HTTP_PROXY: 'http://ann:geheim@p.example/proxy.pac' },
+    },
+  );
+  assert.deepEqual([pac.code, pac.stderr.includes('geheim')], [2, false]);
+  assert.match(pac.stderr, /in HTTP_PROXY cannot be read: a PAC file is not a proxy/);
   const ended = await run('--budget', '20');
   assert.equal(ended.code, 0, ended.stderr);
   assert.equal(

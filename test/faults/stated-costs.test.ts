@@ -281,7 +281,7 @@ for (const [what, buy] of [
   test(`SQLite, ${what}: whatever a service states and refuses, in whatever words, the ledger has it and the bound holds`, async (t) => {
     await tellStories(
       t,
-      times({ short: 12, long: 300, soak: 3_000 }),
+      times({ short: 8, long: 300, soak: 3_000 }),
       async ({ folder, clock }, number) =>
         openSqliteStore(join(folder, `stated-${number}.db`), clock, owner),
       buy,

@@ -200,3 +200,32 @@ test('a proxy of the environment is used, and left aside for the hosts of NO_PRO
     message: /a PAC file/,
   });
 });
+
+test('a proxy that refuses is named as the proxy, is not asked again, and its password is not shown', async (t) => {
+  const proxy = await serve(t, (_, response) => response.writeHead(407).end());
+  let status = 407;
+  const server = createServer();
+  server.on('connect', (_, socket) => socket.end(`HTTP/1.1 ${status} No\r\n\r\n`));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close().closeAllConnections());
+  const tunnels = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const env = {
+    http_proxy: proxy.replace('//', '//CORP\\ann:ge%heim@'),
+    https_proxy: `CORP\\ann:ge%heim@${tunnels}`,
+  };
+  const client = createWebClient({ userAgent: 'perilbook/0', env });
+  t.after(() => client.close());
+  const failure = async (url: string): Promise<Error & { context?: { again?: boolean } }> =>
+    client.get(url, {}, signal, async () => assert.fail('answered')).catch((error) => error);
+  for (const [url, answer, words] of [
+    ['https://a.example/x', 407, /^The proxy 127.* \(https_proxy\) demands a user/],
+    ['https://a.example/x', 403, /^The proxy 127.* gives no way to a\.example \(403\)/],
+    ['http://a.example/x', 407, /^The proxy 127.* \(http_proxy\) demands a user/],
+  ] as const) {
+    status = answer;
+    const error = await failure(url);
+    assert.match(error.message, words);
+    assert.ok(!`${error.message}${JSON.stringify(error)}`.includes('heim'));
+    assert.notEqual(error.context?.again, true);
+  }
+});
