@@ -1,5 +1,6 @@
+import { dirname, join, resolve } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
-import { formerFolder, homeFolder, withHome } from '../base/platform-folders.ts';
+import { dataFolderOf, formerFolder, homeFolder, withHome } from '../base/platform-folders.ts';
 import { type CliContext, print, say, sayJson } from './frame/context.ts';
 import { logLine, wantsJsonLog } from './frame/log-lines.ts';
 import type { ExitCode, RunCommand } from './options/command.ts';
@@ -49,6 +50,7 @@ async function runLine(context: CliContext): Promise<ExitCode> {
   if (args.length === 0)
     return void (await import('./commands/overview.ts')).overviewCommand(context);
   const { parseCommandLine } = await import('./parser.ts');
+  await declareLayers(context);
   const { refuseSwallowedWords } = await import('./swallowed-words.ts');
   refuseSwallowedWords(args, context.workingFolder);
   const line = await parseCommandLine(args, COMMANDS, version, context.stderr.columns);
@@ -58,6 +60,26 @@ async function runLine(context: CliContext): Promise<ExitCode> {
   // The flags are those of the command's own options, by which its code is typed.
   const run = (code as Record<string, RunCommand<unknown>>)[command.name]!;
   return await run({ ...context, command: command.name }, flags, words);
+}
+
+/** Declares the layers that are described beside a job file, in the working folder and in the folder of data: their names are topics then. */
+async function declareLayers(context: CliContext): Promise<void> {
+  const { args, env, workingFolder } = context;
+  const jobs = args
+    .filter((arg) => /\.ya?ml$/i.test(arg))
+    .map((arg) => resolve(workingFolder, arg));
+  const folder = dataFolderOf(env);
+  const { layerFiles } = await import('../job/layer-files.ts');
+  const files = layerFiles(
+    [...jobs.map((job) => dirname(job)), workingFolder],
+    folder === null ? null : join(folder, 'layers'),
+  );
+  if (files.length === 0) return;
+  const { declareLayersOf } = await import('../job/read-layers.ts');
+  for (const { file, problems } of declareLayersOf(files)) {
+    const { line, column, message } = problems[0]!;
+    say(context, `warning: ${file}:${line}:${column}: ${message}; this layer is left out`);
+  }
 }
 
 /** The commands of a module: one word, or this word and more. */
@@ -84,6 +106,7 @@ const CODE: { readonly [Word in FirstWord & string]: () => Promise<CommandsOf<Wo
   quota: async () => (await import('./commands/quota.ts')).quotaCommands,
   topics: async () => ({ topics: (await import('./commands/topics.ts')).topicsCommand }),
   job: async () => (await import('./commands/job.ts')).jobCommands,
+  layer: async () => (await import('./commands/layer.ts')).layerCommands,
   cache: async () => (await import('./commands/cache.ts')).cacheCommands,
   data: async () => (await import('./commands/data.ts')).dataCommands,
   service: async () => (await import('./commands/service.ts')).serviceCommands,

@@ -1,5 +1,6 @@
+import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 import { FLOOD_ZONES } from './layers/flood-zones.ts';
-import { isPolygonLayer, type LayerDescription } from './layers/layer-description.ts';
+import type { LayerDescription } from './layers/layer-description.ts';
 
 /* The 37 topics of the service's contract in its order, those that only public data has, and the layers that are described, with everything
  * that follows from each. The only list of them. */
@@ -162,18 +163,35 @@ export const PAID_TOPICS: readonly Topic[] = [
 /** The layers that Perilbook brings. */
 const BUILT_IN: readonly LayerDescription[] = [FLOOD_ZONES];
 
-/** All topics: the order of columns and lists everywhere. */
+/** More do not fit a set of topics (`TopicSet`). */
+export const MOST_TOPICS = 53;
+
+/** Under this name threads get the layers that were declared. */
+const DECLARED = 'perilbook.layers';
+
+/** All topics: the order of columns and lists everywhere. It grows with the layers that are declared. */
 export const TOPICS: readonly Topic[] = [];
 export const TOPIC_SLUGS: readonly TopicSlug[] = [];
 const BY_SLUG = new Map<string, Topic>();
 const INDEX = new Map<TopicSlug, number>();
 
-listTopics();
+listTopics((getEnvironmentData(DECLARED) ?? []) as unknown as readonly LayerDescription[]);
 
-function listTopics(): void {
-  const all = [...PAID_TOPICS, ...BUILT_IN.map(topicOfLayer)];
-  (TOPICS as Topic[]).push(...all);
-  (TOPIC_SLUGS as TopicSlug[]).push(...all.map(({ slug }) => slug));
+/** Declares the layers of a user's own, in place of those that were declared before, in this process and the threads that it starts. One
+ * with the name of a built-in layer takes its place. */
+export function declareLayers(layers: readonly LayerDescription[]): void {
+  setEnvironmentData(DECLARED, layers as never);
+  listTopics(layers);
+}
+
+function listTopics(declared: readonly LayerDescription[]): void {
+  const names = new Set(declared.map(({ layer }) => layer));
+  const builtIn = BUILT_IN.filter(({ layer }) => !names.has(layer));
+  const all = [...PAID_TOPICS, ...[...builtIn, ...declared].map(topicOfLayer)];
+  (TOPICS as Topic[]).splice(0, TOPICS.length, ...all);
+  (TOPIC_SLUGS as TopicSlug[]).splice(0, TOPIC_SLUGS.length, ...all.map(({ slug }) => slug));
+  BY_SLUG.clear();
+  INDEX.clear();
   for (const [index, topic] of all.entries()) {
     BY_SLUG.set(topic.slug, topic);
     INDEX.set(topic.slug, index);
@@ -193,6 +211,9 @@ function topicOfLayer(layer: LayerDescription): Topic {
   };
 }
 
+/** Whether a topic is no layer of a user's own. */
+export const isBuiltIn = ({ layer }: Topic): boolean => layer === null || BUILT_IN.includes(layer);
+
 /** The described layers. */
 export function allLayers(): readonly LayerDescription[] {
   return TOPICS.flatMap(({ layer }) => layer ?? []);
@@ -200,8 +221,7 @@ export function allLayers(): readonly LayerDescription[] {
 
 /** Whether a topic's value is the zone of a map that holds a place. */
 export function isZoneTopic(slug: TopicSlug): slug is LayerSlug {
-  const layer = BY_SLUG.get(slug)?.layer ?? null;
-  return layer !== null && isPolygonLayer(layer);
+  return (BY_SLUG.get(slug)?.layer ?? null) !== null;
 }
 
 export const PAID_SLUGS: readonly TopicSlug[] = PAID_TOPICS.map((topic) => topic.slug);

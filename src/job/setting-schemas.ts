@@ -10,13 +10,13 @@ import { encodingNamed } from '../rows/text-encoding.ts';
 import { readDatabaseName } from '../sql/database-name.ts';
 import { looksLikeKey } from './key-shapes.ts';
 import { DURATION, durationMs, listOf } from './setting-texts.ts';
-import { TOPIC_NAMES } from './topic-choice.ts';
+import { topicNames } from './topic-choice.ts';
 
 /* The building blocks of the schemas in setting-table.ts. `meta` describes a check by a function for editors. */
 
-const SCOPE_NAMES: readonly string[] = ['bundle', ...TOPIC_NAMES];
+const scopeNames = (): readonly string[] => ['bundle', ...topicNames()];
 
-function noTopic(name: string, names = TOPIC_NAMES): string {
+function noTopic(name: string, names = topicNames()): string {
   const shown = looksLikeKey(name) ? '' : ` ${JSON.stringify(name)}`;
   return `unknown topic${shown}${joined(name, names) || didYouMean(name, names) || topicsWith(name)} (perilbook topics lists them)`;
 }
@@ -64,20 +64,20 @@ const inputPath = named(readInputPath);
 
 const topic = z
   .string()
-  .refine((name) => TOPIC_NAMES.includes(name), { error: ({ input }) => noTopic(String(input)) })
-  .meta({ id: 'topic', enum: [...TOPIC_NAMES] });
+  .refine((name) => topicNames().includes(name), { error: ({ input }) => noTopic(String(input)) })
+  .meta({ id: 'topic', enum: [...topicNames()] });
 
 const scope = z
   .string()
   .check((context) => {
-    if (SCOPE_NAMES.includes(context.value)) return;
-    const near = didYouMean(context.value, SCOPE_NAMES);
+    if (scopeNames().includes(context.value)) return;
+    const near = didYouMean(context.value, scopeNames());
     // The scope may be a mistyped key.
     const message =
-      near === '' ? 'unknown scope (a topic or bundle)' : noTopic(context.value, SCOPE_NAMES);
+      near === '' ? 'unknown scope (a topic or bundle)' : noTopic(context.value, scopeNames());
     context.issues.push({ code: 'custom', input: context.value, message });
   })
-  .meta({ id: 'scope', enum: [...SCOPE_NAMES] });
+  .meta({ id: 'scope', enum: [...scopeNames()] });
 
 const credits = z.int().nonnegative();
 
@@ -205,7 +205,7 @@ export const SCHEMAS = {
     .record(z.string(), duration)
     .check(({ value, issues }) => {
       for (const name of Object.keys(value)) {
-        if (TOPIC_NAMES.includes(name)) continue;
+        if (topicNames().includes(name)) continue;
         issues.push({
           code: 'custom',
           input: value,

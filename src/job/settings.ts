@@ -2,7 +2,14 @@ import { devNull } from 'node:os';
 import { join, parse, resolve } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
 import { NO_FOLDER, noDataFolder } from '../base/platform-folders.ts';
-import { type AreaLevel, TIME_TO_LIVE, TOPICS, type TopicSlug } from '../contract/topics.ts';
+import {
+  type AreaLevel,
+  isBuiltIn,
+  TIME_TO_LIVE,
+  TOPICS,
+  type TopicSlug,
+  topicOf,
+} from '../contract/topics.ts';
 import type { PlaceOrder } from '../geo/place-order.ts';
 import type { OpenOptions } from '../rows/port.ts';
 import { encodingNamed } from '../rows/text-encoding.ts';
@@ -151,7 +158,7 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
       (folders.jobFile === undefined ? nameOfInput(files) : parse(folders.jobFile).name),
     jobFile: folders.jobFile === undefined ? null : resolve(folders.workingFolder, folders.jobFile),
     ...files,
-    topics: parseTopics(settings.topics, topicsInGroups(service.kind)),
+    topics: topicsAt(service, settings.topics),
     orderBy: parseOrderBy(settings.order_by),
     areas: settings.areas ?? null,
     counts: settings.areas === undefined,
@@ -175,6 +182,16 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
     given: relativeTo(folders.workingFolder, given),
     isTopicsAssumed: !isNamed('topics'),
   };
+}
+
+/** @throws USAGE for a layer of one's own at a service: it is on this machine */
+function topicsAt(service: ServiceSettings, names: string | readonly string[]): TopicSlug[] {
+  const topics = parseTopics(names, topicsInGroups(service.kind));
+  const own = topics.find((topic) => !isBuiltIn(topicOf(topic)));
+  if (own === undefined || service.kind === 'local') return topics;
+  const message = `${own} is a layer on this machine, and this job asks ${service.kind === 'sample' ? 'made-up data' : 'a service'}`;
+  const hint = `Look it up by a job of its own: --topics ${own} --service local. It may add its columns to the output of this one.`;
+  throw new PerilbookError('USAGE', message, hint);
 }
 
 function plainSettings(settings: JobFile): PlainSettings {

@@ -1,4 +1,5 @@
 import {
+  isBuiltIn,
   PAID_TOPICS,
   TOPIC_SLUGS,
   TOPICS,
@@ -11,11 +12,12 @@ const TOPIC_GROUPS = ['all', 'natural', 'proximity', 'measurement'] as const;
 /** A topic or a group of topics. */
 export type TopicName = TopicSlug | (typeof TOPIC_GROUPS)[number];
 
-export const TOPIC_NAMES: readonly string[] = [...TOPIC_GROUPS, ...TOPIC_SLUGS];
+/** Layers of a user's own are topics once they are declared. */
+export const topicNames = (): readonly string[] => [...TOPIC_GROUPS, ...TOPIC_SLUGS];
 
-/** The topics that a group may have. At a service they are those of its contract, so that no price grows with what public data has besides. */
+/** The topics that a group may have: no layers of a user's own, which are asked for by name. At a service they are those of its contract, so that no price grows with what public data has besides. */
 export function topicsInGroups(source: 'local' | 'sample' | 'remote'): readonly Topic[] {
-  return source === 'local' ? TOPICS : PAID_TOPICS;
+  return source === 'local' ? TOPICS.filter(isBuiltIn) : PAID_TOPICS;
 }
 
 /** The slugs of names and groups, in contract order, each once. */

@@ -6,7 +6,7 @@ import { didYouMean } from '../../base/nearest-name.ts';
 import { type CheckedSource, checkSources } from '../../data/download/get-sources.ts';
 import { monthText, yearIn } from '../../data/download/probe-source.ts';
 import { removeDataset, removeSource } from '../../data/download/remove-source.ts';
-import { LOADERS } from '../../data/loaders/loader-table.ts';
+import { LOADERS, layerLoaders } from '../../data/loaders/loader-table.ts';
 import { chooseSources } from '../../data/sources/source-table.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { datasetLabel, readPartsOfSource, WHOLE_US } from '../../data/tables/parts.ts';
@@ -164,12 +164,13 @@ export const removeAction: DataAction<Flags<'data remove'>> = async (
   ];
   /** Whether the loader with this name fills the dataset. */
   const isLoadedAs = (name: string, { name: dataset, level }: (typeof loaded)[number]) => {
-    const loads = LOADERS.get(name)?.loads;
+    const loads = (LOADERS.get(name) ?? layerLoaders().get(name))?.loads;
     return loads?.name === dataset && (loads.level === '' || loads.level === level);
   };
   const listedNames = [
     ...sources.map(({ name }) => name),
     ...LOADERS.keys(),
+    ...layerLoaders().keys(),
     'sample',
     ...loaded.flatMap(namesOf),
   ];

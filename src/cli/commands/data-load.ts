@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
 import { counted, grouped } from '../../base/format-numbers.ts';
+import { allLayers } from '../../contract/topics.ts';
 import { type LoadResult, loadFiles } from '../../data/loaders/load-files.ts';
 import type { LoaderOptions } from '../../data/loaders/loader.ts';
-import { LOADERS, loaderNamed } from '../../data/loaders/loader-table.ts';
+import { LOADERS, layerLoaders, loaderNamed } from '../../data/loaders/loader-table.ts';
 import { territoriesOf } from '../../data/sources/source-table.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { datasetLabel } from '../../data/tables/parts.ts';
@@ -25,7 +26,9 @@ export const loadAction: DataAction<Flags<'data load'>> = async (
   flags,
 ) => {
   if (name === undefined) {
-    const loaders = [...LOADERS].map(([loader, { describe }]) => [loader, describe] as const);
+    const loaders = [...LOADERS, ...layerLoaders()].map(
+      ([loader, { describe }]) => [loader, describe] as const,
+    );
     const lines = () => listed([['sample', 'made-up data for all topics'], ...loaders], '');
     return void printResult(context, flags, Object.fromEntries(loaders), lines);
   }
@@ -48,7 +51,8 @@ export const loadAction: DataAction<Flags<'data load'>> = async (
     return;
   }
   loaderNamed(name);
-  const files = paths.map((file) => resolve(context.workingFolder, file));
+  const named = paths.map((file) => resolve(context.workingFolder, file));
+  const files = named.length > 0 ? named : describedFiles(name);
   if (files.length === 0) {
     throw usageError(
       `Missing file for the loader ${name}`,
@@ -64,6 +68,12 @@ export const loadAction: DataAction<Flags<'data load'>> = async (
   if (flags.json) sayJson(context, result);
   say(context, resultMessages(result).join('\n'));
 };
+
+/** The files that the description of a layer names. */
+function describedFiles(name: string): readonly string[] {
+  const layer = allLayers().find((own) => own.layer === name);
+  return layer?.sources?.flatMap(({ file }) => file ?? []) ?? [];
+}
 
 function parseLoaderOptions(
   { workingFolder }: CliContext,

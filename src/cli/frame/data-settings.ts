@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
 import { readInputPath, withoutQuotes } from '../../base/path-names.ts';
 import { readServiceAddress } from '../../contract/service-address.ts';
+import { layerSources } from '../../data/sources/layer-sources.ts';
 import type { Source } from '../../data/sources/source.ts';
 import { overriddenSources } from '../../data/sources/source-overrides.ts';
 import { SOURCES } from '../../data/sources/source-table.ts';
@@ -72,7 +73,11 @@ export function readSources(
     given === undefined
       ? join(folder, 'sources.yaml')
       : resolve(context.workingFolder, pathGiven('--sources', given, readInputPath));
-  const { mirror, ...others } = overriddenSources(file, SOURCES, given === undefined);
+  const { mirror, ...others } = overriddenSources(
+    file,
+    [...SOURCES, ...layerSources()],
+    given === undefined,
+  );
   return {
     ...others,
     downloads: join(folder, 'downloads'),

@@ -226,6 +226,18 @@ export const COMMAND_TABLE = {
     examples: ['job schema > job.schema.json'],
     options: {},
   },
+  layer: { describe: 'check the description of a layer of your own, or print its JSON Schema' },
+  'layer check': {
+    argument: ['[names..]', 'the description (.yaml), and files with its polygons'],
+    describe: 'list all errors of a description, and what it would load; stores nothing',
+    examples: ['layer check ca_fire_zone.layer.yaml', 'layer check fire.layer.yaml fire.gpkg'],
+    options: json,
+  },
+  'layer schema': {
+    describe: 'print the JSON Schema of descriptions, for editors',
+    examples: ['layer schema > layer.schema.json'],
+    options: {},
+  },
   cache: { describe: 'show or prune the answers in the store' },
   'cache stats': {
     describe: 'show how many answers the store has, and its size',

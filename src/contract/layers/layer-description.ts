@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/* The description of a layer: what a YAML file says of polygons, points or a table by code of area, and what built-in layers say of theirs.
+/* The description of a layer: what a YAML file says of polygons, and what built-in layers say of theirs.
  * All that reads layers reads this; nothing of one publisher is in that code. `describe` texts go into the JSON schema for editors. */
 
 const text = z.string().trim().min(1);
@@ -39,15 +39,6 @@ const layerSource = z.strictObject({
     .url({ protocol: /^https?$/ })
     .optional()
     .describe('the address of an ArcGIS layer (…/FeatureServer/0) or of a file'),
-  item: z
-    .string()
-    .regex(/^[0-9a-f]{32}$/)
-    .optional()
-    .describe('the item of an ArcGIS layer, whose address is looked up each time'),
-  layer: z
-    .union([text, z.int().nonnegative()])
-    .optional()
-    .describe('the layer within the file or item'),
   where: text.optional().describe("the rows to take, as ArcGIS filters: STATE = 'CA'"),
   set: z.record(text, value).optional().describe('columns to set to a constant in each row'),
 });
@@ -118,7 +109,7 @@ const COMMON = {
   columns: z.record(columnName, furtherColumn).optional(),
 };
 
-const polygons = z.strictObject({
+export const layerSchema = z.strictObject({
   ...COMMON,
   kind: z.literal('polygons').optional(),
   class: z
@@ -193,10 +184,7 @@ const polygons = z.strictObject({
 
 type Deep<T> = T extends object ? { readonly [K in keyof T]: Deep<T[K]> } : T;
 
-export type PolygonLayer = Deep<z.output<typeof polygons>>;
+export type PolygonLayer = Deep<z.output<typeof layerSchema>>;
 export type LayerDescription = PolygonLayer;
+export type LayerSource = Deep<z.output<typeof layerSource>>;
 export type FurtherColumn = Deep<z.output<typeof furtherColumn>>;
-
-export function isPolygonLayer(layer: LayerDescription): layer is PolygonLayer {
-  return layer.kind === undefined || layer.kind === 'polygons';
-}

@@ -2,7 +2,7 @@ import { isoDay } from '../../base/format-numbers.ts';
 import { type Box, boxOfGeometry } from '../../geo/bounding-boxes.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import { findColumns } from '../loaders/agency-table.ts';
-import { LOADERS } from '../loaders/loader-table.ts';
+import { loaderNamed } from '../loaders/loader-table.ts';
 import { vintageByColumns } from '../loaders/vintages.ts';
 import type { Source } from '../sources/source.ts';
 import { missingFile } from './download-errors.ts';
@@ -109,7 +109,7 @@ async function probeRows(
   isFirst: boolean,
   context: DownloadContext,
 ): Promise<ProbedSource> {
-  const times = LOADERS.get(source.loader)!.vintage;
+  const times = loaderNamed(source.loader).vintage;
   const timeIn = (fields: readonly string[]) =>
     (times && fields[findColumns(fields, '').find(...times.names)]) ?? null;
   const { count, edited, fields, features, newest } = await probeLayer(request, timeIn, context);
@@ -177,7 +177,7 @@ export function ageWarnings(
 
 /** The month of the data in the name of a file: august_generator2026.xlsx; '' for none. */
 export function monthText({ loader }: Source, url: string): string {
-  return LOADERS.get(loader)?.vintageOfName?.(url.split('/').at(-1) ?? '') ?? '';
+  return loaderNamed(loader).vintageOfName?.(url.split('/').at(-1) ?? '') ?? '';
 }
 
 /** The end of that month, in milliseconds since the epoch. */

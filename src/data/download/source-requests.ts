@@ -170,21 +170,23 @@ export function layerRequests(
   const layer = typeof download.layer === 'string' ? download.layer : download.layer[slice]!;
   const thisYear = `${new Date(now).getUTCFullYear()}-01-01`;
   const isState = slice !== 'US' && stateWhere !== undefined;
-  const filters = [
-    download.where?.replace('{thisYear}', thisYear),
-    isState && stateWhere !== 'box' ? filled(stateWhere, slice) : undefined,
-  ].filter((filter) => filter !== undefined);
-  const where = filters.length === 0 ? '1=1' : filters.join(' AND ');
+  const filterOf = (where = download.where): string => {
+    const filters = [
+      where?.replace('{thisYear}', thisYear),
+      isState && stateWhere !== 'box' ? filled(stateWhere, slice) : undefined,
+    ].filter((filter) => filter !== undefined);
+    return filters.length === 0 ? '1=1' : filters.join(' AND ');
+  };
   const boxes =
     isState && stateWhere === 'box' ? boxesOfState(slice, radiusOf(source)) : [undefined];
   const layers = [{ ...download, layer }, ...(download.more ?? [])];
   const all = boxes.flatMap((box) => layers.map((own) => ({ ...own, box })));
-  return all.map(({ layer, fields, simplifiedBy, pageRows, box }, index) => ({
+  return all.map(({ layer, where, fields, simplifiedBy, pageRows, box }, index) => ({
     layer,
     fields,
     simplifiedBy,
     pageRows,
-    where,
+    where: filterOf(where),
     as,
     box,
     ...(tiles && { tiles: askedTiles(tiles, download.aroundPlaces ?? 0) }),

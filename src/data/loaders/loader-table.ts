@@ -1,5 +1,8 @@
 import { PerilbookError } from '../../base/errors.ts';
+import { memo } from '../../base/memo.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
+import type { LayerDescription } from '../../contract/layers/layer-description.ts';
+import { isBuiltIn, TOPICS } from '../../contract/topics.ts';
 import { airnow } from './airnow.ts';
 import { areas, counties } from './boundaries.ts';
 import { COUNTY_LOADERS } from './county-loaders.ts';
@@ -14,7 +17,7 @@ import { nri } from './nri.ts';
 import { SITE_LOADERS } from './site-loaders.ts';
 import { hail, tornado } from './storm-reports.ts';
 import { hurdat2, ibtracs } from './storm-tracks.ts';
-import { floodZones } from './zone-loaders.ts';
+import { floodZones, polygonLoader } from './zone-loaders.ts';
 
 const TABLE = {
   areas,
@@ -36,15 +39,25 @@ const TABLE = {
 
 export type LoaderName = keyof typeof TABLE;
 
-/** All loaders by their names on the command line. */
+/** Perilbook's own loaders by their names on the command line. */
 export const LOADERS: ReadonlyMap<string, Loader> = new Map(Object.entries(TABLE));
+
+/** The loaders of layers that a user describes: each has the name of its layer. */
+export function layerLoaders(): ReadonlyMap<string, Loader> {
+  const own = TOPICS.filter((topic) => !isBuiltIn(topic)).map(({ layer }) => layer!);
+  return new Map(own.map((layer) => [layer.layer, loaderOfLayer(layer)]));
+}
+
+const loaderOfLayer = memo((layer: LayerDescription) =>
+  polygonLoader(layer, `${layer.title}, by its description: polygons`),
+);
 
 /** The loader with a name.
  * @throws PerilbookError USAGE when there is none */
 export function loaderNamed(name: string): Loader {
-  const loader = LOADERS.get(name);
+  const loader = LOADERS.get(name) ?? layerLoaders().get(name);
   if (loader !== undefined) return loader;
-  const names = ['sample', ...LOADERS.keys()];
+  const names = ['sample', ...LOADERS.keys(), ...layerLoaders().keys()];
   const message = `There is no loader "${name}"${didYouMean(name, names)}`;
   throw new PerilbookError('USAGE', message, `Use one of: ${names.join(', ')}.`);
 }

@@ -1,8 +1,9 @@
+import { basename } from 'node:path';
 import type { MultiPolygon, Polygon } from 'geojson';
 import { counted } from '../../base/format-numbers.ts';
 import { memo } from '../../base/memo.ts';
 import { FLOOD_ZONES } from '../../contract/layers/flood-zones.ts';
-import type { PolygonLayer } from '../../contract/layers/layer-description.ts';
+import type { LayerSource, PolygonLayer } from '../../contract/layers/layer-description.ts';
 import { boxOfGeometry, isEmptyGeometry, polygonOfBox } from '../../geo/bounding-boxes.ts';
 import { dayIn } from '../tables/days.ts';
 import type { ZoneRecord } from '../tables/records.ts';
@@ -28,7 +29,7 @@ export const floodZones: Loader = polygonLoader(
 );
 
 /** The loader of a layer of polygons. A file has zones, or the sheets of the map. */
-function polygonLoader(layer: PolygonLayer, describe: string): Loader {
+export function polygonLoader(layer: PolygonLayer, describe: string): Loader {
   const { sheets, study } = layer;
   const classColumns = [layer.class?.from ?? [], sheets?.code ?? []].flat();
   return {
@@ -50,6 +51,7 @@ function polygonLoader(layer: PolygonLayer, describe: string): Loader {
       const shapes = { drawn: 0, lost: 0 };
       const remarks = new NumberRemarks(layer);
       let pending: ReadonlySet<string> = new Set();
+      let file = '';
       return {
         vintage: () => vintage.text() || (typeof layer.vintage === 'string' ? layer.vintage : ''),
         shapes,
@@ -61,7 +63,10 @@ function polygonLoader(layer: PolygonLayer, describe: string): Loader {
             for (const note of remarks.notes()) report.note(note);
             return tileRecords(options.tiles);
           },
-          featuresOf: (file) => featuresIn(file, options, report),
+          featuresOf(path) {
+            file = path;
+            return featuresIn(path, options, report);
+          },
           recordsOf({ geometry, properties }) {
             if (isEmptyGeometry(geometry)) {
               shapes.lost += 1;
@@ -75,8 +80,12 @@ function polygonLoader(layer: PolygonLayer, describe: string): Loader {
             ) {
               return 'it is not a polygon in degrees';
             }
-            const text = (columns: readonly string[] = []) => textOf(properties, columns);
-            const geoid = text(study);
+            const constants = sourceOf(layer, file)?.set ?? {};
+            const text = (columns: readonly string[] = []) =>
+              constants[columns.find((column) => Object.hasOwn(constants, column)) ?? ''] ??
+              textOf(properties, columns);
+            // Without studies each file is published by itself.
+            const geoid = study === undefined ? basename(file) : text(study);
             if (study !== undefined && stateOf(geoid) === '')
               return `its ${study[0]} does not begin with the code of a state`;
             const own = { geoid, geometry: geometry as Polygon | MultiPolygon };
@@ -118,6 +127,14 @@ function polygonLoader(layer: PolygonLayer, describe: string): Loader {
       };
     },
   };
+}
+
+/** The source of the description that a file is from: its own file, or the download of that number. */
+function sourceOf({ layer, sources = [] }: PolygonLayer, file: string): LayerSource | undefined {
+  const own = sources.find((source) => source.file !== undefined && source.file === file);
+  const [, number] = /^(?:.*)-US(?:-(\d+))?\.geojson$/.exec(basename(file)) ?? [];
+  const isDownload = basename(file).startsWith(`${layer}-US`);
+  return own ?? (isDownload ? sources[number === undefined ? 0 : Number(number) - 1] : undefined);
 }
 
 const NOT_IN_FORCE = 'not in force yet (preliminary)';

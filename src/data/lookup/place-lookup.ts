@@ -1,8 +1,9 @@
 import type { CountedResult } from '../../contract/topic-values.ts';
-import type { TopicSlug } from '../../contract/topics.ts';
+import { isZoneTopic, type TopicSlug } from '../../contract/topics.ts';
 import { type Box, boxOfLocation, widenedBox } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { createBoxSearch } from '../../geo/outline-index.ts';
+import { countyAt } from '../../geo/us-counties.ts';
 import { type Area, COAST_METERS, createAreaFinder } from '../tables/area-finder.ts';
 import { createBoundaryCheck, type WithoutArea } from '../tables/boundary-check.ts';
 import { type CountyRated, countyRatedAreas } from '../tables/county-ratings.ts';
@@ -80,7 +81,7 @@ export function createPlaceLookup(
   }
 
   return (topics, location, now) => {
-    const area = areaAt(location);
+    const area = areaAt(location) ?? areaOfAtlas(location, topics);
     if (area === null) return boundaries.withoutArea(location);
     const results = topics.map((topic) => {
       const finding = decide(topic, location, area, now);
@@ -88,6 +89,12 @@ export function createPlaceLookup(
     });
     return { kind: 'covered', area, results };
   };
+}
+
+/** The county of a place of which no boundaries are loaded, where all topics are layers: these say themselves what they cover. */
+function areaOfAtlas(location: Location, topics: readonly TopicSlug[]): Area | null {
+  const county = topics.every(isZoneTopic) ? countyAt(location) : null;
+  return county === null ? null : { geoid: county.code, county: county.code };
 }
 
 const NONE: readonly (number | null)[] = [];

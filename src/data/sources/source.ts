@@ -43,7 +43,7 @@ export interface LayerDownload {
   /** The layer's address, or one for each state that has one. */
   readonly layer: string | Readonly<Record<string, string>>;
   /** The filter; `{thisYear}` is the first day of the current year. */
-  readonly where?: string;
+  readonly where?: string | undefined;
   /** The filter for one state; `box` if the layer has no column of the state. */
   readonly stateWhere?: string | 'box';
   /** For `--for`, which asks only for the tiles that hold a location: how far beyond a tile the topic looks, in metres. */
@@ -54,11 +54,11 @@ export interface LayerDownload {
   readonly fields?: string | undefined;
   /** The largest simplification of outlines, in degrees. */
   readonly simplifiedBy?: number | undefined;
-  /** Layers whose features the loader needs beside these, with the same filters. */
+  /** Layers whose features the loader needs beside these, with the same filters unless they have their own. */
   readonly more?:
     | readonly Pick<
         LayerDownload & { readonly layer: string },
-        'layer' | 'fields' | 'simplifiedBy' | 'pageRows'
+        'layer' | 'where' | 'fields' | 'simplifiedBy' | 'pageRows'
       >[]
     | undefined;
   /** Rows per page, if the layer's own limit is too high for large outlines. */

@@ -162,12 +162,14 @@ export function createSampleWatch(database: DataDatabase, versionOf: DataVersion
   return oncePerVersion(versionOf, () => anySample.get() === 1);
 }
 
-/** The datasets that a topic needs: always `areas`, which define what is in the US. A rating without its events is an answer. */
+/** The datasets that a topic needs: `areas`, which define what is in the US, but for layers of polygons. A rating without its events is an
+ * answer. */
 export function needsOf(topic: TopicSlug): readonly DatasetName[] {
   const { category, layer } = topicOf(topic);
   if (category === 'natural') return ['areas', 'nri'];
   if (category === 'proximity') return ['areas', `sites:${topic as ProximitySlug}`];
-  if (layer !== null) return ['areas', zoneDatasetOf(layer as PolygonLayer)];
+  // Outlines say themselves what they cover.
+  if (layer !== null) return [zoneDatasetOf(layer as PolygonLayer)];
   return ['areas', MEASUREMENT_DATASETS[topic as MeasurementSlug]];
 }
 

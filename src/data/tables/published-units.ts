@@ -1,6 +1,6 @@
 import type { Position } from 'geojson';
 import { countyAt } from '../../geo/us-counties.ts';
-import { isZoneDataset } from '../zones/zone-layers.ts';
+import { layerOfDataset } from '../zones/zone-layers.ts';
 import { dayIn } from './days.ts';
 import { isLayer } from './layers.ts';
 import type { CountyDataset, DatasetName, EventKind, SiteRecord } from './records.ts';
@@ -55,6 +55,16 @@ const STUDIES: PublishedUnits = {
   counted: (unit) => (unit.length > 2 ? unit : ''),
   isIssuedAlone: true,
   hasOutlines: true,
+  geoid: 'whole',
+};
+
+/** A layer of a user's own: each file is published by itself. */
+const FILES: PublishedUnits = {
+  noun: { one: 'file', many: 'files' },
+  of: (record) => (record as { readonly geoid: string }).geoid,
+  counted: itself,
+  fewest: 1,
+  isIssuedAlone: true,
   geoid: 'whole',
 };
 
@@ -128,7 +138,8 @@ const EVENTS: Readonly<Record<EventKind, PublishedUnits | null>> = {
 
 /** The units of a dataset; null if it is published as a whole. */
 export function unitsOf(name: DatasetName): PublishedUnits | null {
-  if (isZoneDataset(name)) return STUDIES;
+  const zones = layerOfDataset(name);
+  if (zones !== null) return zones.study === undefined ? FILES : STUDIES;
   if (isLayer(name))
     return name.startsWith('records:') ? EVENTS[name.slice(8) as EventKind] : COUNTY_OF_PLACE;
   switch (name) {
@@ -138,7 +149,7 @@ export function unitsOf(name: DatasetName): PublishedUnits | null {
     case 'readings':
       return null;
     default:
-      return COUNTY_DATASETS[name];
+      return COUNTY_DATASETS[name as CountyDataset];
   }
 }
 

@@ -183,7 +183,8 @@ function zoneRows(database: DataDatabase, layer: PolygonLayer): RecordRows {
         ],
       },
     ],
-    statesOf: stateOfGeoid,
+    // Without studies the file says nothing of states.
+    statesOf: layer.study === undefined ? () => [] : stateOfGeoid,
     rowsOf(record) {
       const { kind, geoid, code, detail, facts, geometry } = record as ZoneRecord;
       const rings = Buffer.from(packArea(geometry).buffer);

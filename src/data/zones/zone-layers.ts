@@ -1,4 +1,4 @@
-import { isPolygonLayer, type PolygonLayer } from '../../contract/layers/layer-description.ts';
+import type { PolygonLayer } from '../../contract/layers/layer-description.ts';
 import { allLayers } from '../../contract/topics.ts';
 
 declare const isZoneDatasetName: unique symbol;
@@ -28,13 +28,7 @@ export function zoneDatasetOf({ layer }: Pick<PolygonLayer, 'layer'>): ZoneDatas
 
 /** The layer of a dataset; null for another dataset, and for one whose description is not here. */
 export function layerOfDataset(name: string): PolygonLayer | null {
-  const own = allLayers().find((layer) => isPolygonLayer(layer) && zoneDatasetOf(layer) === name);
-  return (own as PolygonLayer | undefined) ?? null;
-}
-
-/** Whether a dataset is a layer of zones. */
-export function isZoneDataset(name: string): name is ZoneDataset {
-  return layerOfDataset(name) !== null;
+  return allLayers().find((layer) => zoneDatasetOf(layer) === name) ?? null;
 }
 
 /** The tables of a layer. The names of layers are letters, digits and _. */

@@ -128,6 +128,7 @@ export function placesWithoutData(
   );
   const isLeftOut = createLeftOutCheck(data.boundaryCounties);
   const here = topics.filter((topic) => data.topics.has(topic));
+  const needsAreas = topics.some((topic) => needsOf(topic).includes('areas'));
   const ofCounty = memo((code: string) => {
     const state = stateOf(code);
     const isLacking = (topic: TopicSlug) =>
@@ -141,7 +142,12 @@ export function placesWithoutData(
         )
         .map((search) => ({ ...search, topic })),
     );
-    return { state, isLeftOut: isLeftOut(code), lacking: here.filter(isLacking), searches };
+    return {
+      state,
+      isLeftOut: needsAreas && isLeftOut(code),
+      lacking: here.filter(isLacking),
+      searches,
+    };
   });
   const leftOut = new Map<string, number>();
   const states = new Map<string, { places: number; readonly topics: Set<TopicSlug> }>();

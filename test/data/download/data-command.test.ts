@@ -51,7 +51,7 @@ Unavailable, because a dataset is missing:
   oilGasWell: areas, sites:oilGasWell                        perilbook data get oilGasWell --for FILE
   airQuality, radon: areas                                   perilbook data get airQuality radon
   ozone, pm25, pm10: areas, readings                         perilbook data get ozone pm25 pm10
-  floodZone: areas, floodZones                               perilbook data get floodZone --for FILE
+  floodZone: floodZones                                      perilbook data get floodZone --for FILE
 The next perilbook data update asks these sources, and downloads what changed:
   source       published             checked         newer    of
   air-quality  twice a year          3 days 0 h ago  not yet  US

@@ -1,0 +1,136 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { counted, grouped } from '../../base/format-numbers.ts';
+import { columnsOf } from '../../columns/topic-columns.ts';
+import { type LayerDescription, layerSchema } from '../../contract/layers/layer-description.ts';
+import { declareLayers, type LayerSlug } from '../../contract/topics.ts';
+import { inputFiles } from '../../data/loaders/input-files.ts';
+import { LoadReporter } from '../../data/loaders/loader.ts';
+import { loaderNamed } from '../../data/loaders/loader-table.ts';
+import type { ZoneRecord } from '../../data/tables/records.ts';
+import { kindOf, shownClass } from '../../data/zones/zone-layer.ts';
+import { readLayer } from '../../job/read-layers.ts';
+import { type CliContext, print, sayJson } from '../frame/context.ts';
+import { listed } from '../messages/format.ts';
+import { type RunCommand, usageError } from '../options/command.ts';
+import type { Flags } from '../options/command-table.ts';
+import { EXIT } from '../options/exit-codes.ts';
+
+/** What `layer check --json` prints. */
+interface LayerCheck {
+  readonly file: string;
+  readonly ok: boolean;
+  readonly problems: readonly { line: number; column: number; message: string }[];
+  /** The columns of its topic; empty if there are problems. */
+  readonly columns: readonly string[];
+  /** What a load of the files would bring; null without files. */
+  readonly data: FoundData | null;
+}
+
+interface FoundData {
+  readonly rows: number;
+  readonly loaded: number;
+  readonly rejected: readonly { readonly reason: string; readonly count: number }[];
+  readonly notes: readonly string[];
+  readonly vintage: string;
+  readonly classes: readonly FoundClass[];
+}
+
+interface FoundClass {
+  /** As published. */
+  readonly value: string;
+  /** The class in the output; null for a value that the description does not know. */
+  readonly class: string | null;
+  /** `none`: looked at, no zone. `unstudied`: not studied, unknown. */
+  readonly means: 'zone' | 'none' | 'unstudied';
+  readonly polygons: number;
+}
+
+/** `perilbook layer check FILE [DATA…]`: lists all errors of a description, and what it would load. */
+const checkCommand: RunCommand<Flags<'layer check'>> = async (context, flags, [file, ...data]) => {
+  if (file === undefined)
+    throw usageError('Missing description', 'Name it: perilbook layer check FILE.yaml');
+  const path = resolve(context.workingFolder, file);
+  const { layer, problems } = readLayer(path);
+  if (layer !== null) declareLayers([layer]);
+  const files = data.map((name) => resolve(context.workingFolder, name));
+  const found = layer === null || files.length === 0 ? null : await readData(layer, files);
+  const check: LayerCheck = {
+    file,
+    ok: layer !== null,
+    problems: problems.map(({ line, column, message }) => ({ line, column, message })),
+    columns: layer === null ? [] : columnsOf(layer.layer as LayerSlug).map(({ name }) => name),
+    data: found,
+  };
+  if (flags.json) sayJson(context, check);
+  else print(context, checkLines(check, layer).join('\n'));
+  return check.ok ? EXIT.complete : EXIT.usage;
+};
+
+/** Reads the files as a load does, and stores nothing. */
+async function readData(layer: LayerDescription, files: readonly string[]): Promise<FoundData> {
+  const report = new LoadReporter();
+  const paths = await inputFiles(layer.layer, files, {});
+  const read = await loaderNamed(layer.layer).read(paths, {}, report);
+  const classes = new Map<string, FoundClass>();
+  for await (const records of read.records as AsyncIterable<readonly ZoneRecord[]>) {
+    for (const { kind: of, code, detail } of records) {
+      if (of !== 'zone') continue;
+      const ranked = kindOf(layer, { code, subtype: detail });
+      const value = [code, detail].filter(Boolean).join(', ');
+      const counted = classes.get(value)?.polygons ?? 0;
+      classes.set(value, {
+        value,
+        class: ranked.kind === null ? null : shownClass(layer, ranked, code),
+        means: ranked.kind?.means ?? 'zone',
+        polygons: counted + 1,
+      });
+    }
+  }
+  const { rows, loaded, rejected, notes } = report.read();
+  return {
+    ...{ rows, loaded, notes, vintage: read.vintage() },
+    rejected: rejected.map(({ reason, count }) => ({ reason, count })),
+    classes: [...classes.values()].sort((a, b) => b.polygons - a.polygons),
+  };
+}
+
+function checkLines(check: LayerCheck, layer: LayerDescription | null): string[] {
+  const { file, problems, columns, data } = check;
+  if (layer === null) {
+    return [
+      ...problems.map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`),
+      `${counted(problems.length, 'error')}: this layer cannot be used.`,
+    ];
+  }
+  const lines = [`${file} is valid: topic ${layer.layer}`, `columns: ${columns.join(', ')}`];
+  if (data === null) return lines;
+  const used =
+    data.loaded === data.rows
+      ? counted(data.rows, 'row')
+      : `${grouped(data.loaded)} of ${counted(data.rows, 'row')}`;
+  const meaning = ({ class: name, means }: FoundClass) =>
+    means === 'unstudied' ? 'not studied: unknown' : (name ?? 'not in the description');
+  return [
+    ...lines,
+    `would load ${used}${data.vintage === '' ? '' : `, ${data.vintage}`}`,
+    ...data.rejected.map(({ reason, count }) => `  ${counted(count, 'row')} not used: ${reason}`),
+    ...data.notes.map((note) => `  ${note}`),
+    'published value: class, polygons',
+    ...listed(
+      data.classes.map((found) => [found.value, `${meaning(found)}, ${grouped(found.polygons)}`]),
+    ),
+  ];
+}
+
+/** The JSON Schema of descriptions. */
+const layerJsonSchema = (): object => ({
+  ...z.toJSONSchema(layerSchema, { target: 'draft-7', io: 'input' }),
+  title: 'Perilbook layer',
+  description: 'A layer of polygons that becomes a topic.',
+});
+
+export const layerCommands = {
+  'layer check': checkCommand,
+  'layer schema': async (context: CliContext) => void sayJson(context, layerJsonSchema()),
+};

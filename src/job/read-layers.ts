@@ -1,0 +1,161 @@
+import { createRequire } from 'node:module';
+import { dirname, resolve } from 'node:path';
+import type * as Yaml from 'yaml';
+import type { Document } from 'yaml';
+import type { z } from 'zod';
+import { PerilbookError } from '../base/errors.ts';
+import { nearestName } from '../base/nearest-name.ts';
+import { readFileText } from '../base/pipes.ts';
+import { yamlProblem } from '../base/yaml-problems.ts';
+import { type LayerDescription, layerSchema } from '../contract/layers/layer-description.ts';
+import { declareLayers, MOST_TOPICS, PAID_SLUGS, TOPICS } from '../contract/topics.ts';
+
+/* Reads and checks the descriptions of layers that a user wrote. */
+
+/** Loaded only for a description. */
+const yaml = () => createRequire(import.meta.url)('yaml') as typeof Yaml;
+
+interface LayerProblem {
+  readonly line: number;
+  readonly column: number;
+  /** With the member: `classes.2.match: is not a regular expression`. */
+  readonly message: string;
+}
+
+interface CheckedLayer {
+  /** Null if there are problems. */
+  readonly layer: LayerDescription | null;
+  readonly problems: readonly LayerProblem[];
+}
+
+/** A description that was found, and its file. */
+export interface FoundLayer extends CheckedLayer {
+  readonly file: string;
+}
+
+/** Declares the layers that some files describe: their names are topics from then on. Of two with one name the first counts:
+ * that beside the job.
+ * @returns the descriptions that cannot be used, each with its first problem */
+export function declareLayersOf(files: readonly string[]): readonly FoundLayer[] {
+  const found = files.map(readLayer);
+  const byName = new Map<string, LayerDescription>();
+  for (const { layer } of found) {
+    if (layer !== null && !byName.has(layer.layer)) byName.set(layer.layer, layer);
+  }
+  const layers = [...byName.values()];
+  const most = MOST_TOPICS - TOPICS.length;
+  if (layers.length > most) {
+    const message = `${layers.length} layers are described, and at most ${most} are possible`;
+    const hint = 'Move the descriptions that are not used to another folder.';
+    throw new PerilbookError('USAGE', message, hint);
+  }
+  declareLayers(layers);
+  return found.filter(({ layer }) => layer === null);
+}
+
+/** Reads and checks a description. */
+export function readLayer(file: string): FoundLayer {
+  try {
+    return { file, ...checkLayerText(readFileText(file), file) };
+  } catch (error) {
+    const message = `it cannot be read (${error instanceof Error ? error.message : String(error)})`;
+    return { file, layer: null, problems: [{ line: 1, column: 1, message }] };
+  }
+}
+
+/** Checks the text of a description. @param file its paths are relative to it */
+function checkLayerText(text: string, file: string): CheckedLayer {
+  const { LineCounter, parseDocument } = yaml();
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const at = (offset: number, message: string): LayerProblem => {
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col, message };
+  };
+  if (document.errors.length > 0) {
+    const problems = document.errors.map((error) => at(error.pos[0], yamlProblem(error)));
+    return { layer: null, problems };
+  }
+  const checked = layerSchema.safeParse(document.toJS());
+  const atPath = (path: readonly PropertyKey[], message: string) =>
+    at(offsetOf(document, path), [path.join('.'), message].filter(Boolean).join(': '));
+  if (!checked.success) {
+    const problems = checked.error.issues.flatMap((issue) => listIssue(issue, atPath));
+    return { layer: null, problems };
+  }
+  const layer = withPaths(checked.data as LayerDescription, dirname(resolve(file)));
+  const problems = membersAtOdds(layer).map(([path, message]) => atPath(path, message));
+  return { layer: problems.length > 0 ? null : layer, problems };
+}
+
+function listIssue(
+  issue: z.core.$ZodIssue,
+  atPath: (path: readonly PropertyKey[], message: string) => LayerProblem,
+): LayerProblem[] {
+  if (issue.code === 'unrecognized_keys') {
+    const known = Object.keys(layerSchema.shape);
+    return issue.keys.map((key) => {
+      const near = issue.path.length === 0 ? nearestName(key, known) : null;
+      const hint = near === null ? '' : `; did you mean ${near}?`;
+      return atPath([...issue.path, key], `there is no such member${hint}`);
+    });
+  }
+  if (issue.code === 'invalid_type' && issue.input === undefined)
+    return [atPath(issue.path, 'is missing')];
+  if (issue.code === 'invalid_union') {
+    const [nearest] = issue.errors.toSorted((a, b) => depth(b) - depth(a));
+    const first = nearest?.[0];
+    if (first !== undefined && first.path.length > 0)
+      return listIssue({ ...first, path: [...issue.path, ...first.path] } as never, atPath);
+  }
+  return [atPath(issue.path, issue.message)];
+}
+
+const depth = (issues: readonly z.core.$ZodIssue[]): number =>
+  Math.max(0, ...issues.map(({ path }) => path.length));
+
+/** The place of a member, or of the nearest one around it that the file has. */
+function offsetOf(document: Document, path: readonly PropertyKey[]): number {
+  for (let length = path.length; length > 0; length--) {
+    const parent = document.getIn(path.slice(0, length - 1), true) as
+      | { items?: readonly { key?: { range?: number[]; value?: unknown }; range?: number[] }[] }
+      | undefined;
+    const last = path[length - 1]!;
+    const pair = parent?.items?.find(({ key }) => key?.value === last);
+    const item = typeof last === 'number' ? parent?.items?.[last] : undefined;
+    const range = pair?.key?.range ?? item?.range;
+    if (range !== undefined) return range[0]!;
+  }
+  return 0;
+}
+
+/** Files are beside the description. */
+function withPaths(layer: LayerDescription, folder: string): LayerDescription {
+  const sources = layer.sources?.map((source) =>
+    source.file === undefined ? source : { ...source, file: resolve(folder, source.file) },
+  );
+  return sources === undefined ? layer : { ...layer, sources };
+}
+
+/** What the members of a description say against each other. */
+function membersAtOdds(layer: LayerDescription): [path: PropertyKey[], message: string][] {
+  const problems: [PropertyKey[], string][] = [];
+  const { class: own, classes = [], unknown_class: unknown } = layer;
+  if ((PAID_SLUGS as readonly string[]).includes(layer.layer))
+    problems.push([['layer'], `${layer.layer} is a topic already`]);
+  if (own?.from === undefined && own?.constant === undefined)
+    problems.push([['class'], 'needs from (a column) or constant (one class for all)']);
+  if (own?.from !== undefined && classes.length === 0)
+    problems.push([['classes'], 'is missing: the classes, from the most hazardous to the least']);
+  if (typeof unknown === 'object' && !classes.some(({ name }) => name === unknown.after))
+    problems.push([['unknown_class', 'after'], `there is no class ${unknown.after}`]);
+  for (const [index, { file, url }] of (layer.sources ?? []).entries()) {
+    if ((file === undefined) === (url === undefined))
+      problems.push([['sources', index], 'needs either file or url']);
+  }
+  for (const [name, { beside }] of Object.entries(layer.columns ?? {})) {
+    if (beside !== undefined && !Object.hasOwn(layer.columns!, beside))
+      problems.push([['columns', name, 'beside'], `there is no column ${beside}`]);
+  }
+  return problems;
+}
