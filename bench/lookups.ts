@@ -14,9 +14,11 @@ import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import type { Cell } from '../src/geo/coordinates.ts';
 import { makeJob } from '../src/job/settings.ts';
 import { openContext } from '../src/run/frame/run-context.ts';
+import { NO_FIELDS } from '../src/run/plan/planning.ts';
 import { prepare, prepareScanned } from '../src/run/prepare.ts';
 import type { Store } from '../src/store/port.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
+import { readStored } from '../test/store/stored-places.ts';
 import { sized } from './size.ts';
 import { type Goal, table } from './table.ts';
 
@@ -99,12 +101,12 @@ async function secondsOfPlan(
   for (let round = 0; round < ROUNDS; round++) {
     const begun = performance.now();
     using prepared = await prepare(await openContext(job, { connection, store, effects }), {
-      onComplete: null,
+      fieldsOf: NO_FIELDS,
     });
     const both = performance.now() - begun;
     const again = performance.now();
     // As `perilbook plan` does, which keeps no fields for a pass that writes.
-    const { plan } = await prepareScanned(prepared, prepared.plan.scan, { onComplete: null });
+    const { plan } = await prepareScanned(prepared, prepared.plan.scan, { fieldsOf: NO_FIELDS });
     const alone = performance.now() - again;
     if (plan.cellsCached !== cached)
       throw new Error(`${plan.cellsCached} cells were found in the store`);
@@ -149,8 +151,7 @@ async function lookUp(
   }));
   const packed = await best(CELLS, () =>
     inBatches(async (batch) => {
-      const found = await store.readWanted(source, batch, wanted);
-      seen += found.length;
+      seen += (await readStored(store, source, batch, wanted)).length;
     }),
   );
   const raw = await best(CELLS, () =>
@@ -168,7 +169,7 @@ async function lookUp(
   if (seen === 0) throw new Error('Nothing was found');
   return [
     [`store.read, ${order}`, ours],
-    [`store.readWanted, ${order}`, packed],
+    [`store.readPlaces, unpacked, ${order}`, packed],
     [`  better-sqlite3 get, ${order}`, raw],
     [`  Map in memory, ${order}`, map],
   ];

@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { parse } from 'csv-parse';
 import { stringify } from 'csv-stringify';
 import type { Field } from '../src/contract/answer.ts';
+import { listedPlaces } from '../src/formats/packed/output-places.ts';
 import { openRowFile } from '../src/rows/open/open-row-file.ts';
-import { putPlace } from '../src/rows/placed-fields.ts';
 import type { AddedColumn, PlacedFields } from '../src/rows/port.ts';
 import { LATITUDE, LONGITUDE, writePortfolio } from './oed-portfolio.ts';
 import { peakMegabytes } from './peak-memory.ts';
@@ -77,25 +77,34 @@ const JOBS: Readonly<Record<string, (input: string, output: string) => Promise<v
 
 /** @param places how many there are; Infinity: each row is one */
 async function write(input: string, output: string, places: number): Promise<void> {
+  const listed = listedPlaces(ADDED.length);
   let row = 0;
-  const placeOf = Number.isFinite(places)
-    ? (number: number) => (number * 7919) % places
-    : (number: number) => number;
-  const placed: PlacedFields = {
-    next: (count) => Int32Array.from({ length: count }, () => placeOf(row++)),
-    give: async (sink, wanted) => {
-      for (const place of wanted) putPlace(sink, fieldsOf(place));
-    },
-    ...(Number.isFinite(places) && {
-      all: {
-        count: places,
-        give: async (sink) => {
-          for (let place = 0; place < places; place++) putPlace(sink, fieldsOf(place));
+  const placed: PlacedFields = Number.isFinite(places)
+    ? sharedPlaces(places)
+    : {
+        async next(count) {
+          listed.fill(Array.from({ length: count }, () => fieldsOf(row++)));
+          return {
+            numbers: Int32Array.from({ length: count }, (_, at) => at),
+            places: listed.places,
+          };
         },
-      },
+      };
+  await (await openRowFile(input)).write({ output, dropFrom: null, added: ADDED, placed });
+}
+
+/** Rows that share places. */
+function sharedPlaces(count: number): PlacedFields {
+  const listed = listedPlaces(ADDED.length);
+  listed.fill(Array.from({ length: count }, (_, place) => fieldsOf(place)));
+  const { places } = listed;
+  let row = 0;
+  return {
+    next: async (rows) => ({
+      numbers: Int32Array.from({ length: rows }, () => (row++ * 7919) % count),
+      places,
     }),
   };
-  await (await openRowFile(input)).write({ output, dropFrom: null, added: ADDED, placed });
 }
 
 /** What one would write with the usual libraries; it does not keep the bytes of the original columns. */

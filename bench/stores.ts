@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import { launchPooler, WITH_POOLER } from '../test/pooler.ts';
 import { launchPostgres } from '../test/postgres-server.ts';
+import { readStored } from '../test/store/stored-places.ts';
 import {
   bundleAnswers,
   openEither,
@@ -233,9 +234,8 @@ async function placesASecond(address: string): Promise<number> {
   const wanted = NATURAL_SLUGS.map((topic) => ({ topic, freshSince: 1, fields: 3 }));
   const begun = performance.now();
   for (const page of pages) {
-    const found = await store.readWanted(source, page, wanted);
-    if (found.some((cell) => cell === null || !('fields' in cell)))
-      throw new Error('a place is missing');
+    const found = await readStored(store, source, page, wanted);
+    if (found.some((place) => place?.isComplete !== true)) throw new Error('a place is missing');
   }
   return Math.round((PLACES / (performance.now() - begun)) * 1_000);
 }

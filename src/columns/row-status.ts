@@ -144,13 +144,19 @@ export function saysUnstudied(topic: TopicSlug, note: Field | undefined): boolea
   return isZoneTopic(topic) && typeof note === 'string' && note.includes(unstudiedNote(topic));
 }
 
+/** Up to how many metres to the next zone the note tells them; null for a topic without such a field. */
+export function notedMeters(topic: TopicSlug): number | null {
+  if (!isZoneTopic(topic)) return null;
+  const { distance_m, noted_m = 0 } = layerOf(topic);
+  return distance_m === undefined ? null : noted_m;
+}
+
 /** What the note says of the zone that a place got, by the last of its fields, the metres to the nearest other zone; '' for nothing.
  * @param fields the topic's own, in the order of its columns */
 export function zoneNote(topic: TopicSlug, fields: readonly Field[]): string {
-  if (!isZoneTopic(topic)) return '';
-  const { distance_m, noted_m = 0 } = layerOf(topic);
-  const meters = distance_m === undefined ? null : fields.at(-1);
-  if (typeof meters !== 'number' || meters > noted_m) return '';
+  const most = notedMeters(topic);
+  const meters = fields.at(-1);
+  if (most === null || typeof meters !== 'number' || meters > most) return '';
   return meters === 0
     ? `${topic}: zones overlap or meet here, the most hazardous is given`
     : `${topic}: another zone is ${meters} m away`;

@@ -3,7 +3,8 @@ import { memo } from '../base/memo.ts';
 import { type CellRecord, type Field, isNoData, PRESENT_HOLDS_MS } from '../contract/answer.ts';
 import { isZoneTopic, TOPICS, type TopicSlug } from '../contract/topics.ts';
 import type { AddedColumn } from '../rows/port.ts';
-import { type CellStatus, noDataNote, statedNote, zoneNote } from './row-status.ts';
+import type { ToldField } from '../store/answers/port.ts';
+import { type CellStatus, noDataNote, notedMeters, statedNote, zoneNote } from './row-status.ts';
 import { columnsOf, wantedColumns } from './topic-columns.ts';
 
 /** The columns that come before the topics' own, on every row. */
@@ -95,14 +96,8 @@ export function enrichedFields(
 }
 
 /** The fields of complete rows, from the topics' own fields and the time of the oldest answer. `stated` is what a service states of its
- * data, as the store has it (`CompleteCell`). */
-export interface CompleteFields {
-  of(oldest: number, fields: readonly Field[], stated?: string): Field[];
-  /** The fields before the topics' own, if the service has data for each topic. */
-  leading(oldest: number, stated?: string): readonly Field[];
-  /** Whether the note depends on more than which fields are null, or a field of the present has ended. */
-  isOwn(oldest: number): boolean;
-}
+ * data: a line for each topic, '' where it states nothing. */
+export type CompleteFields = (oldest: number, fields: readonly Field[], stated?: string) => Field[];
 
 /** @param origin the source of the answers, as the note names it */
 export function completeFields(
@@ -136,7 +131,7 @@ export function completeFields(
     stated === '' || isSample(oldest)
       ? origin
       : [origin, noteIn(stated)].filter(Boolean).join('; ');
-  const of = (oldest: number, fields: readonly Field[], stated = ''): Field[] => {
+  return (oldest, fields, stated = '') => {
     const without = spans.filter(
       ({ from, to }) => fields[from] === null && isNoData(fields.slice(from, to)),
     );
@@ -152,11 +147,6 @@ export function completeFields(
       .join('; ');
     return [...leading(oldest, note), ...told];
   };
-  const speaksOfPresent = spans.some(({ topic, from, to }) =>
-    presentIndexes(topic).some((at) => at < to - from),
-  );
-  const isOwn = (oldest: number) => zones.length > 0 || (speaksOfPresent && isPast(oldest, now));
-  return { of, leading: (oldest, stated = '') => leading(oldest, originIn(stated, oldest)), isOwn };
 }
 
 /** An answer has the service's time. */
@@ -172,6 +162,17 @@ const presentIndexes = memo((topic: TopicSlug): readonly number[] =>
 /** Whether an answer of a time no longer tells what is now. */
 const isPast = (asOf: number, now: number): boolean =>
   asOf < now - PRESENT_HOLDS_MS - CLOCKS_DIFFER_MS;
+
+/** The fields of a topic of which the note of a row speaks. */
+export function toldFields(topic: TopicSlug, now: number): ToldField[] {
+  const atMost = notedMeters(topic);
+  const meters = { field: columnsOf(topic).length - 1, atMost, endedBefore: null };
+  const endedBefore = now - PRESENT_HOLDS_MS - CLOCKS_DIFFER_MS;
+  return [
+    ...(atMost === null ? [] : [meters]),
+    ...presentIndexes(topic).map((field) => ({ field, atMost: null, endedBefore })),
+  ];
+}
 
 /** Empties the fields of the present of a topic. @returns the names of their columns */
 function emptyPresent(topic: TopicSlug, fields: Field[], from: number, to: number): string[] {

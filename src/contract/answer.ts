@@ -3,15 +3,6 @@ import type { TopicSlug } from './topics.ts';
 /** A field of an answer as it goes into a column; `null` is an empty field and never the same as 0. */
 export type Field = string | number | null;
 
-/** Takes fields one by one, without an array of them. */
-export interface FieldSink {
-  put(field: Field): void;
-  /** Takes the number of so many millionths. */
-  putMillionths(millionths: number): void;
-  /** @param number is the same each time the text comes */
-  putText(text: string, number: number): void;
-}
-
 /** The service's answer on one topic at one cell, with the fields in the order of the topic's columns. */
 export interface Answer {
   readonly topic: TopicSlug;

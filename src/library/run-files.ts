@@ -8,6 +8,7 @@ import { type Job, makeJob } from '../job/settings.ts';
 import { newProgress } from '../run/frame/progress.ts';
 import { type RunEvent, reportProgress } from '../run/frame/run-events.ts';
 import { mostWords, unapprovedText } from '../run/plan/notices.ts';
+import { NO_FIELDS } from '../run/plan/planning.ts';
 import { type Prepared, prepare } from '../run/prepare.ts';
 import { type RunResult, runJob } from '../run/run-job.ts';
 import type { PlanSummary } from '../run/summary.ts';
@@ -43,7 +44,7 @@ export async function plan(job: string | JobFile, options: JobOptions = {}): Pro
   const progress = newProgress();
   await using opened = await openRun(host, resolved, { isPlan: true, progress });
   using _ = reportProgress(progress, onEvent);
-  using prepared = await prepare(opened.context, { onComplete: null });
+  using prepared = await prepare(opened.context, { fieldsOf: NO_FIELDS });
   return prepared.summary;
 }
 

@@ -1,5 +1,6 @@
 import type { Field } from '../contract/answer.ts';
-import { putPlace, rowFields } from './placed-fields.ts';
+import { listedPlaces } from '../formats/packed/output-places.ts';
+import { rowFields } from './placed-fields.ts';
 import type { AddedColumn, PlacedFields, Row, RowFile, WriteRequest } from './port.ts';
 
 /** Runs `write` with the kept columns of an earlier run among the added ones (the file's columns in their old order, then the new ones), and
@@ -22,29 +23,30 @@ export async function withOwnFields<T>(
     ...kept.map((column, index) => ({ column, index, isKept: true })),
   ].sort((a, b) => indexOf(a.column) - indexOf(b.column));
   const ofRow = own?.columns ?? [];
+  const placeColumns = ofRow.length;
   const columns = [...ofRow, ...kept.map(({ keeps }) => keeps)];
   const rows = rowFile.read(columns, ofRow.length || columns.length)[Symbol.asyncIterator]();
   const nextRows = rowsInTurn(rows);
   const { kept: _, own: __, ...rest } = request;
   const nextFields = rowFields(request);
-  let row = 0;
   // These fields differ by row, so each row is a place of its own.
+  const listed = listedPlaces(sources.length);
   const placed: PlacedFields = {
-    next: (count) => Int32Array.from({ length: count }, () => row++),
-    give: async (sink, places) => {
-      const fields = await nextFields(places.length);
-      const texts = await nextRows(places.length);
-      for (const [at, ofPlace] of fields.entries()) {
+    next: async (count) => {
+      const fields = await nextFields(count);
+      const texts = await nextRows(count);
+      const made = fields.map((ofPlace, at) => {
         const row = texts[at];
-        const made =
+        const ofRow =
           row && own
-            ? own.of({ ...row, fields: row.fields.slice(0, ofRow.length) }, ofPlace)
+            ? own.of({ ...row, fields: row.fields.slice(0, placeColumns) }, ofPlace)
             : ofPlace;
-        const all = sources.map(({ column, index, isKept }) =>
-          isKept ? keptField(row, ofRow.length + index, column) : made[index]!,
+        return sources.map(({ column, index, isKept }) =>
+          isKept ? keptField(row, placeColumns + index, column) : ofRow[index]!,
         );
-        putPlace(sink, all);
-      }
+      });
+      listed.fill(made);
+      return { numbers: Int32Array.from(made.keys()), places: listed.places };
     },
   };
   try {

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import { bug } from '../base/errors.ts';
-import type { Field, FieldSink } from '../contract/answer.ts';
+import type { Field } from '../contract/answer.ts';
+import type { OutputPlaces } from '../formats/packed/output-places.ts';
 import type { Value, ValueType } from '../formats/typed-value.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 import type { NoLocation } from './no-locations.ts';
@@ -111,6 +112,9 @@ export interface RowPiece {
   readonly lines: number;
   /** Of a text that was read: the encoding of its first bytes beyond ASCII; null where there are none. */
   readonly encoding?: 'utf-8' | 'windows-1252' | null;
+  /** Of a text that was read, if each of its records has the header's number of fields: for each the bytes from the end of the record
+   * before it to its own end. */
+  readonly lengths?: Uint16Array<ArrayBuffer>;
 }
 
 /** Columns of `count` rows. Valid until the next batch. */
@@ -213,34 +217,25 @@ export interface NewTable {
   readonly batches: () => AsyncIterable<readonly (readonly Value[])[]>;
 }
 
+/** Some rows and the fields of their places. */
+export interface PlacedRows {
+  /** The place of each row, by number. */
+  readonly numbers: Int32Array<ArrayBuffer>;
+  readonly places: OutputPlaces;
+}
+
 /** The fields of rows by place: rows of one place have the same fields. */
 export interface PlacedFields {
-  /** The places of the next `count` rows, by number. */
-  readonly next: (count: number) => Int32Array<ArrayBuffer>;
-  /** Puts the fields of some places into a sink, in this order. */
-  readonly give: (sink: PlaceSink, places: readonly number[]) => Promise<void>;
-  /** The same for all places; absent if each row is a place, which is then requested once, in order. */
-  readonly all?: AllPlaces;
-  /** The pieces of the file, and the threads that write them; absent if only this thread writes. */
+  /** The places of the next `count` rows, valid until the next call. Called in the order of the rows, also before an earlier call ends. */
+  readonly next: (count: number) => Promise<PlacedRows>;
+  /** The pieces of the file, the fields of all their places, and the threads that write them; absent if the rows are written in turn. */
   readonly inThreads?:
-    | { readonly pool: ThreadPool; readonly pieces: readonly RowPiece[] }
+    | {
+        readonly pool: ThreadPool;
+        readonly pieces: readonly RowPiece[];
+        readonly places: OutputPlaces;
+      }
     | undefined;
-}
-
-/** The fields of all places, which a writer may encode before it writes the first row. */
-export interface AllPlaces {
-  readonly count: number;
-  readonly give: (sink: PlaceSink) => Promise<void>;
-  /** Called when the writer has encoded them. */
-  readonly release?: () => void;
-  /** The encoded fields, by form: the part files of a run share them. */
-  readonly encoded?: Map<string, Promise<unknown>>;
-}
-
-/** Takes the fields of places. */
-export interface PlaceSink extends FieldSink {
-  /** Ends a place; the next field belongs to the next place. */
-  endPlace(): void;
 }
 
 export interface WriteResult {

@@ -40,15 +40,11 @@ export async function prepareScanned(
   return { ...context, plan, summary: planSummary(context, plan) };
 }
 
-/** Prices a prepared job again, as the next run will, to see what is missing. Keys count as untried again; local data is not read again. */
-export async function prepareAgain(
-  prepared: Prepared,
-  options: PlanOptions = {},
-): Promise<Prepared> {
+/** Prices a prepared job again after its run, as the next run will, to see what is missing: by what the run has read. Keys count as untried
+ * again; local data is not read again. */
+export async function prepareAgain(prepared: Prepared): Promise<Prepared> {
   const { job, freshness, plan, deadline } = prepared;
   const context = await openContext(job, { ...prepared, asOf: freshness.startedAt });
-  return await prepareScanned({ ...context, deadline }, plan.scan, {
-    origin: plan.origin,
-    ...options,
-  });
+  const { origin, fields } = plan;
+  return await prepareScanned({ ...context, deadline }, plan.scan, { origin, fields });
 }

@@ -136,10 +136,10 @@ async function fetchAndWrite(
     stop: stopped,
     callsFailed: progress.callsFailed,
     callsAnswered: progress.callsAnswered,
-    sums: () => fields.sums(),
+    sums: async () => fields.sums(),
   });
   const written =
-    decision.kind === 'keep' ? await fields.sums() : await writeOutput(prepared, plan.scan, fields);
+    decision.kind === 'keep' ? fields.sums() : await writeOutput(prepared, plan.scan, fields);
   // Before every other reason: the next run may not find the bought answers.
   const moved = await store.moved();
   const stop = moved === null ? stopped : storeMovedStop(moved);

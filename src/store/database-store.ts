@@ -1,10 +1,10 @@
 import { inBatches } from '../base/batches.ts';
 import type { PerilbookError } from '../base/errors.ts';
-import type { Cell } from '../geo/coordinates.ts';
+import { damagedStore } from '../formats/packed/damaged-store.ts';
 import { read, readTogether, type SqlWork, statement, write } from '../sql/sql-work.ts';
+import type { ThreadPool } from '../threads/thread-pool.ts';
 import { cellReader, type WidthOf } from './answers/cell-answers.ts';
-import { damagedStore } from './answers/packed-answers.ts';
-import type { CellAnswers, WantedAnswer } from './answers/port.ts';
+import type { CellAnswers, PlaceReading } from './answers/port.ts';
 import { groupAreas } from './answers/stored-areas.ts';
 import {
   addToStats,
@@ -20,8 +20,6 @@ import {
   type OlderAnswers,
   packedBefore,
   prunePage,
-  wantedCells,
-  wantedPage,
 } from './answers/stored-cells.ts';
 import { TextTable } from './answers/text-table.ts';
 import type { LedgerTime } from './ledger/account-locks.ts';
@@ -46,6 +44,7 @@ import {
 } from './ledger/seen-services.ts';
 import { giveUpCalls, settleCalls } from './ledger/settle-calls.ts';
 import type { Owner, Store } from './port.ts';
+import { readPlaces } from './read-places.ts';
 import { endRun, forgetRuns, insertRun, readAccounts, readRuns } from './runs/stored-runs.ts';
 
 interface StoreSettings extends LedgerTime {
@@ -89,7 +88,7 @@ export function storeOn(
   tables: ClaimTable,
   { moved, requireRoom, bytes, close }: OpenedDatabase,
 ): Store {
-  const { database, texts, owner } = tables;
+  const { database, texts, owner, reader } = tables;
   const ask = <T>(work: () => SqlWork<T>) => database.read(work);
   const change = <T>(work: () => SqlWork<T>) => database.transact(work);
 
@@ -125,18 +124,15 @@ export function storeOn(
     for (let rows = await page(0); rows.length > 0; rows = await page(rows.at(-1)!.id)) yield rows;
   }
 
-  async function* wantedPages(
-    source: number,
-    wanted: readonly WantedAnswer[],
-    numberOf: (cell: Cell) => number,
-  ) {
-    for (let after: number | null = 0; ; ) {
-      const from: number = after;
-      const page = await ask(() => wantedPage(tables, source, wanted, from, numberOf));
-      if (page.after === null) return;
-      yield page.cells;
-      after = page.after;
-    }
+  async function* placesRead(reading: PlaceReading, pool: ThreadPool | null) {
+    const highest = await ask(highestCell);
+    if (highest === 0) return;
+    const [newer] = await ask(() => read(texts.newer()));
+    texts.take(newer);
+    const { wanted, count, ...rest } = reading;
+    const prepared = { ...rest, sought: reader.soughtOf(wanted) };
+    const request = { reading: prepared, count, store: texts.store, highest };
+    yield* readPlaces(request, database, pool);
   }
 
   /** What writes answers, which are packed now if the store has their texts. */
@@ -163,11 +159,15 @@ export function storeOn(
     async read(source, cells) {
       return (await ask(() => readTogether(cellRecords(tables, source, cells))))[0];
     },
-    async readWanted(source, cells, wanted) {
-      return (await ask(() => readTogether(wantedCells(tables, source, cells, wanted))))[0];
+    readPlaces: placesRead,
+    recordOf({ row: { answers, failures } }) {
+      const bytes = Buffer.from(answers.buffer, answers.byteOffset, answers.byteLength);
+      return reader.unpack({ answers: bytes, failures });
     },
-    async readAllWanted(source, wanted, numberOf, most) {
-      return (await ask(highestCell)) > most ? null : wantedPages(source, wanted, numberOf);
+    async texts() {
+      const [newer] = await ask(() => read(texts.newer()));
+      texts.take(newer);
+      return { texts: texts.all(), store: texts.store };
     },
     async readAreas(source, areas) {
       const [stored] = await ask(() => readTogether(groupAreas(database, source, areas)));

@@ -2,15 +2,14 @@ import { existsSync, mkdirSync, rmSync, statfsSync, statSync, writeFileSync } fr
 import { dirname } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { hasSystemCode, PerilbookError, resultOrNull } from '../base/errors.ts';
+import { damagedStore } from '../formats/packed/damaged-store.ts';
 import { openSqlite, type SqliteDatabase } from '../sql/open-sqlite.ts';
 import { statement, write } from '../sql/sql-work.ts';
 import { type SqliteDriver, sqliteDriver } from '../sql/sqlite-driver.ts';
-import { asSqliteError } from '../sql/sqlite-errors.ts';
 import type { WidthOf } from './answers/cell-answers.ts';
-import { damagedStore } from './answers/packed-answers.ts';
 import { giveUpDead, makeTables, storeOn } from './database-store.ts';
 import type { Owner, Store } from './port.ts';
-import { STORE_DATABASE } from './store-address.ts';
+import { asStoreError, STORE_DATABASE } from './store-address.ts';
 
 /** How long a process waits for another's transaction. Transactions last milliseconds; half a minute means a fault. */
 const BUSY_TIMEOUT_MS = 30_000;
@@ -111,15 +110,6 @@ function refuseSecondName(file: string): void {
   const message = `The store ${file} has ${names} names (hard links): programs that open it by different names would corrupt it`;
   const hint = 'Copy it and use the copy with --store, or remove the other names.';
   throw new PerilbookError('STORE_UNUSABLE', message, hint, { file });
-}
-
-/** Converts an error of SQLite into one that the user can act on; returns any other unchanged. */
-function asStoreError(file: string, error: unknown): unknown {
-  const { thenAgain, option, unusable: code, unreachable: busy } = STORE_DATABASE;
-  return asSqliteError(
-    { subject: `The store ${file}`, file, code, busy, thenAgain, option },
-    error,
-  );
 }
 
 /** Room that a store needs before a call: its WAL grows to 1,000 pages of 4 KiB before they go to the file, and the answers of the calls in

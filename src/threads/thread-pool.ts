@@ -45,8 +45,14 @@ export class ThreadPool implements AsyncDisposable, Disposable {
   /** Begins a work in all threads.
    * @param module `import.meta.url` of the module that exports it as `inThread`
    * @param setup the start data of each thread
-   * @param here runs tasks in this thread too: one more thread took 75 MB more */
-  begin<Setup, Task, Result>(module: string, setup: Setup, here?: (task: Task) => Promise<Result>) {
+   * @param here runs tasks in this thread too: one more thread took 75 MB more
+   * @param weight how many tasks of a thread take the time of one here: this thread does other work as well */
+  begin<Setup, Task, Result>(
+    module: string,
+    setup: Setup,
+    here?: (task: Task) => Promise<Result>,
+    weight = 2,
+  ) {
     this.#threads ??= Array.from(
       { length: this.#options.threads },
       () => new PoolThread(this.#options),
@@ -57,7 +63,7 @@ export class ThreadPool implements AsyncDisposable, Disposable {
       const begun = () => void ready.add(thread);
       thread.ask({ kind: 'begin', work, module, setup }).then(begun, begun);
     }
-    return makeWork(work, this.#threads, ready, here);
+    return makeWork(work, this.#threads, ready, here && makeOwnLane(here, weight));
   }
 
   /** Ends the threads, at once where nothing waits for it. */
@@ -76,27 +82,33 @@ function makeWork<Task, Result>(
   work: number,
   threads: readonly PoolThread[],
   ready: ReadonlySet<PoolThread>,
-  here: ((task: Task) => Promise<Result>) | undefined,
+  own: OwnLane<Task, Result> | undefined,
 ) {
-  const own = here && makeOwnLane(here);
   const runIn = (thread: PoolThread, task: Task, transfer: readonly ArrayBuffer[]) =>
     thread.ask({ kind: 'task', work, task }, transfer) as Promise<Result>;
+  const laneOf = (thread: PoolThread): Lane<Task, Result> => ({
+    run: (task, transfer = []) => runIn(thread, task, transfer),
+  });
+  /** The thread with the fewest waiting tasks. While a thread loads its modules, this one does the work: results are used in the order of
+   * the tasks, so waiting for the first took 0.3 s at the start of each phase. */
+  const choose = (): Lane<Task, Result> => {
+    const able = own === undefined ? threads : threads.filter((thread) => ready.has(thread));
+    const least = able.reduce<PoolThread | null>(
+      (a, b) => (a && a.waiting <= b.waiting ? a : b),
+      null,
+    );
+    const isHere = own !== undefined && (least === null || own.waiting() < least.waiting);
+    return isHere ? own : laneOf(least!);
+  };
   return {
-    /** Runs a task in the thread with the fewest waiting tasks. While a thread loads its modules, this one does the work: results are
-     * used in the order of the tasks, so waiting for the first took 0.3 s at the start of each phase. */
-    run(task: Task, transfer: readonly ArrayBuffer[] = []): Promise<Result> {
-      const able = own === undefined ? threads : threads.filter((thread) => ready.has(thread));
-      const least = able.reduce<PoolThread | null>(
-        (a, b) => (a && a.waiting <= b.waiting ? a : b),
-        null,
-      );
-      const isHere = own !== undefined && (least === null || own.waiting() < least.waiting);
-      return isHere ? own.run(task) : runIn(least!, task, transfer);
-    },
+    run: (task: Task, transfer: readonly ArrayBuffer[] = []): Promise<Result> =>
+      choose().run(task, transfer),
+
+    /** Where the next task runs, for tasks that belong together. */
+    choose,
 
     /** The threads one by one, for tasks that belong together. */
-    lanes: (): Lane<Task, Result>[] =>
-      threads.map((thread) => ({ run: (task, transfer = []) => runIn(thread, task, transfer) })),
+    lanes: (): Lane<Task, Result>[] => threads.map(laneOf),
 
     async [Symbol.asyncDispose](): Promise<void> {
       const ended = own?.end();
@@ -108,16 +120,24 @@ function makeWork<Task, Result>(
 }
 
 /** This thread, as one that runs tasks. */
-function makeOwnLane<Task, Result>(here: (task: Task) => Promise<Result>) {
+interface OwnLane<Task, Result> extends Lane<Task, Result> {
+  /** How many tasks are not ended, in those of a thread. */
+  waiting(): number;
+  end(): Promise<unknown>;
+}
+
+function makeOwnLane<Task, Result>(
+  here: (task: Task) => Promise<Result>,
+  weight: number,
+): OwnLane<Task, Result> {
   /** Resolves when all tasks so far have ended. */
   let idle: Promise<unknown> = Promise.resolve();
   let tasks = 0;
   let isEnded = false;
   return {
-    /** This thread does other work as well: it takes a third of what a thread does. */
-    waiting: () => 2 * tasks,
+    waiting: () => weight * tasks,
 
-    run(task: Task): Promise<Result> {
+    run(task): Promise<Result> {
       tasks++;
       const result = idle.then(async () => {
         // A task may run without waiting. Process the threads' answers first, so that they get their next tasks.
@@ -130,7 +150,7 @@ function makeOwnLane<Task, Result>(here: (task: Task) => Promise<Result>) {
       return result;
     },
 
-    end(): Promise<unknown> {
+    end() {
       isEnded = true;
       return idle;
     },

@@ -15,8 +15,7 @@ function rowsOf(asOf: number, counts = true) {
   const fields = counts ? FIELDS : FIELDS.slice(0, 3);
   const answer = { topic: 'wildfire' as const, asOf, fields: FIELDS };
   const record = { answers: new Map([['wildfire' as const, answer]]), failures: new Map() };
-  const { of, leading, isOwn } = completeFields(['wildfire'], counts, () => false, NOW);
-  const whole = isOwn(asOf) ? of(asOf, fields) : [...leading(asOf), ...fields];
+  const whole = completeFields(['wildfire'], counts, () => false, NOW)(asOf, fields);
   return [
     whole,
     enrichedFields(record, ['wildfire'], { status: 'ok', note: '' }, () => false, counts, NOW),

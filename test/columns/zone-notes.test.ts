@@ -76,17 +76,15 @@ test('the note says how near another zone is, and that no study is not safety, h
     const status = cellStatus(record, ['floodZone'], () => 0, 0);
     assert.deepEqual([status.status, status.note], ['ok', note ?? '']);
     assert.equal(enrichedFields(record, ['floodZone'], status, () => false, true, 0)[1], note);
-    const { of, isOwn } = completeFields(['hail', 'floodZone'], false, () => false, 0);
-    assert.ok(isOwn(1));
+    const of = completeFields(['hail', 'floodZone'], false, () => false, 0);
     assert.deepEqual(of(1, ['Very Low', 1, 2, ...fields]).slice(0, 2), ['ok', note]);
     // The source of the answers comes first, and another topic without data keeps its own words.
     const named = completeFields(['hail', 'floodZone'], false, () => false, 0, 'local data: nri');
     const words = ['local data: nri', 'no data here: hail', note]
       .filter((text) => text !== null)
       .join('; ');
-    assert.equal(named.of(1, [null, null, null, ...fields])[1], words);
+    assert.equal(named(1, [null, null, null, ...fields])[1], words);
   }
-  assert.ok(!completeFields(['hail'], false, () => false, 0).isOwn(1));
 });
 
 test('the note says that a unit is not stated, however the row is written', () => {
@@ -105,5 +103,5 @@ test('the note says that a unit is not stated, however the row is written', () =
   const written = enrichedFields(record, ['floodZone'], status, () => false, true, 1);
   assert.deepEqual(new Set(String(written[1]).split('; ')), new Set(words.split('; ')));
   const complete = completeFields(['floodZone'], true, () => false, 1, status.note);
-  assert.equal(complete.of(1, fields, stated)[1], words);
+  assert.equal(complete(1, fields, stated)[1], words);
 });

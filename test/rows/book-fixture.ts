@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import type { Field } from '../../src/contract/answer.ts';
+import { listedPlaces } from '../../src/formats/packed/output-places.ts';
 import { rowsInTurn } from '../../src/rows/kept-columns.ts';
 import { NO_LOCATION_NOTES } from '../../src/rows/no-locations.ts';
 import { openRowFile } from '../../src/rows/open/open-row-file.ts';
-import { putPlace } from '../../src/rows/placed-fields.ts';
 import type { AddedColumn, Row, RowFile, WriteRequest } from '../../src/rows/port.ts';
 import { temporaryFolder as folderOfTest } from '../temporary-folder.ts';
 
@@ -37,18 +37,28 @@ export async function writeRows(
 ) {
   const rows = book.read(columns)[Symbol.asyncIterator]();
   const next = rowsInTurn(rows);
-  let row = 0;
-  const placed: WriteRequest['placed'] = {
-    next: (count) => Int32Array.from({ length: count }, () => row++),
-    give: async (sink, places) => {
-      for (const fields of await fill(await next(places.length))) putPlace(sink, fields);
-    },
-  };
+  const { added = ADDED } = request;
+  const placed = placedRows(added.length, async (count) => await fill(await next(count)));
   try {
-    return await book.write({ dropFrom: null, added: ADDED, ...request, placed });
+    return await book.write({ dropFrom: null, ...request, added, placed });
   } finally {
     await rows.return?.();
   }
+}
+
+/** Fields by row: each row is a place. */
+export function placedRows(
+  width: number,
+  next: (count: number) => Promise<readonly (readonly Field[])[]>,
+): WriteRequest['placed'] {
+  const listed = listedPlaces(width);
+  return {
+    async next(count) {
+      const rows = await next(count);
+      listed.fill(rows);
+      return { numbers: Int32Array.from(rows.keys()), places: listed.places };
+    },
+  };
 }
 
 /** A fill that gives every row the same fields. */

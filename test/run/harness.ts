@@ -48,6 +48,7 @@ export interface RunOptions {
   /** Boundaries of another data file. */
   readonly openAreas?: OpenAreas;
   readonly rowThreads?: number;
+  readonly placeBytes?: number;
   /** Instead of the harness's own. */
   readonly store?: Store;
 }
@@ -131,6 +132,7 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}) 
   const open = (settings?: JobFile, options: RunOptions = {}) => {
     const {
       rowThreads,
+      placeBytes,
       openAreas: others = openAreas,
       store: kept = store,
       interrupt,
@@ -139,7 +141,12 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}) 
     return openContext(job(settings), {
       connection: options.connection ?? connectionOf(options),
       store: kept,
-      effects: { ...effects, openAreas: others, ...(rowThreads !== undefined && { rowThreads }) },
+      effects: {
+        ...effects,
+        openAreas: others,
+        ...(rowThreads !== undefined && { rowThreads }),
+        ...(placeBytes !== undefined && { placeBytes }),
+      },
       ...(interrupt && { interrupt }),
       ...(progress && { progress }),
     });

@@ -1,150 +1,175 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { addedColumns, completeFields } from '../../src/columns/row.ts';
-import type { Field } from '../../src/contract/answer.ts';
-import { makeJob } from '../../src/job/settings.ts';
-import { placeFields } from '../../src/rows/placed-fields.ts';
-import { CompleteCells } from '../../src/run/plan/complete-cells.ts';
-import { CellTable } from '../../src/run/scan/cell-table.ts';
-import { RowPlaces } from '../../src/run/scan/row-places.ts';
-import type { Scan } from '../../src/run/scan/scan-input.ts';
-import { OutputFields } from '../../src/run/write/output-fields.ts';
-import { ratingCounter } from '../../src/run/write/rating-counts.ts';
-import { FieldPacker } from '../../src/store/answers/packed-fields.ts';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { completeFields, enrichedFields } from '../../src/columns/row.ts';
+import { cellStatus } from '../../src/columns/row-status.ts';
+import { columnsOf, wantedColumns } from '../../src/columns/topic-columns.ts';
+import {
+  type Answer,
+  type CellRecord,
+  EMPTY_RECORD,
+  type Field,
+} from '../../src/contract/answer.ts';
+import { type TopicSlug, topicOf } from '../../src/contract/topics.ts';
+import { placeUnpacker } from '../../src/formats/packed/output-places.ts';
+import { missingTopics } from '../../src/run/frame/freshness.ts';
+import { type Prepared, prepare } from '../../src/run/prepare.ts';
+import { openOutputFields } from '../../src/run/write/output-fields.ts';
+import type { CellAnswers } from '../../src/store/answers/port.ts';
+import { openHarness, places, type RunOptions } from './harness.ts';
 
-const TEXTS = ['Very High', 'Low'];
-const packer = new FieldPacker({
-  numberOf: (text) => TEXTS.indexOf(text),
-  textOf: (number) => TEXTS[number]!,
-});
-const form = { width: 6, packer, stated: '', fields: () => [] };
+const TOPICS: readonly TopicSlug[] = ['hail', 'wildfire', 'drought', 'floodZone', 'park'];
+const RATINGS = ['Very Low', 'Relatively High', 'Very High'];
+const DAY_MS = 86_400_000;
+const COUNT = 420;
 
-test('fields come from the plan, or are read once, in the order asked; the first pass counts them', async () => {
-  const job = makeJob([{ input: '-', topics: ['hail', 'wildfire'] }], {
-    dataFolder: '/',
-    workingFolder: '/',
+/** An answer of the form of its topic. */
+function answerOf(topic: TopicSlug, number: number, asOf: number): Answer {
+  const fields = columnsOf(topic).map(({ name, type }, index): Field => {
+    if (name.endsWith('_rating')) return RATINGS[number % 3]!;
+    if (type === 'count') return number % 300;
+    if (type === 'text') return `${name} ${number % 9}`;
+    return type === 'time' ? new Date(asOf).toISOString() : (number * 7919 + index) / 1e4 - 2;
   });
-  const complete = new CompleteCells();
-  const cells = new CellTable();
-  for (let lat7 = 0; lat7 < 4; lat7++) cells.add({ lat7, lng7: 0 });
-  const completeWith = (rating: string) => {
-    return {
-      ...form,
-      asOf: 0,
-      hasNull: false,
-      packed: Buffer.from(packer.pack([rating, 1, 2, 'Low', 3, 4])),
-    };
-  };
-  complete.put(2, completeWith('Low'));
-  using places = new RowPlaces();
-  for (const cell of [0, 1, 2, 3]) places.addCell(cell);
-  places.addUnlocated('unreadable', 'torn');
-  const scan = { cells, places, layout: { hasPoints: false } } as unknown as Scan;
-  const reads: (readonly number[])[] = [];
-  const counted = completeFields(['hail', 'wildfire'], true, () => false, 0);
-  const read = async (numbers: readonly number[]) => {
-    reads.push(numbers);
-    const lacking = { status: 'failed' as const, hasAnswers: false, fields: ['failed'] };
-    return numbers.map((cell) => (cell === 3 ? lacking : completeWith('Very High')));
-  };
-  const output = new OutputFields(
-    job,
-    { scan, complete },
-    { bare: [['torn']], completeOf: () => counted, read },
-  );
-  const given: Field[] = [];
-  const sink = placeFields((_, fields) => given.push(fields[3] ?? fields[0]!));
-  await output.give(sink, [3, 4, 2, 0]);
-  assert.deepEqual(given.splice(0), ['failed', 'torn', 'Low', 'Very High']);
-  await output.giveAll(sink);
-  assert.deepEqual(given, ['Very High', 'Very High', 'Low', 'failed', 'torn']);
-  assert.deepEqual(reads, [[0, 1, 3]]);
-  const { status, cellsComplete, isComplete } = await output.sums();
-  assert.deepEqual([status.ok, status.failed, status.invalid, cellsComplete], [3, 1, 1, 3]);
-  assert.deepEqual([isComplete(0), isComplete(3)], [true, false]);
-});
-
-test('a sink gets the fields that an array of them has, and no memory is held after a release', () => {
-  const completeOf = completeFields(['hail', 'wildfire'], false, () => false, 0);
-  const complete = new CompleteCells();
-  const rows: Field[][] = [
-    ['Low', 12.5, 0.001, 'Very High', 100, -0.25],
-    [null, null, null, 'Low', 1 / 3, 0],
-    ['Low', null, 2_000_000, null, 3, 4],
-    ['an own text', 1e-7, 300, '2026-03-10T12:00:00.000Z', 0.5, null],
-  ];
-  for (const [cell, fields] of rows.entries()) {
-    const hasNull = fields[0] === null || fields[3] === null;
-    complete.put(cell, {
-      ...form,
-      asOf: 1e12 + cell,
-      hasNull,
-      packed: Buffer.from(packer.pack(fields)),
-    });
-  }
-  for (const [cell, fields] of rows.entries()) {
-    const taken: Field[] = [];
-    const put = (field: Field) => taken.push(field);
-    const sink = {
-      put,
-      putMillionths: (count: number) => put(count / 1e6),
-      putText: put,
-      endPlace: () => {},
-    };
-    complete.putFields(cell, completeOf, sink);
-    assert.deepEqual(taken, complete.fields(cell, completeOf));
-    assert.deepEqual(taken.slice(3), fields);
-    assert.equal(taken[1], cell === 1 ? 'no data here: hail' : null);
-  }
-  complete.release();
-  assert.equal(complete.has(0), false);
-});
-
-const JOB = { topics: ['hail', 'wildfire', 'park'], counts: false } as const;
-const columns = addedColumns(JOB.topics, '', JOB.counts).map(({ name }) => name);
-
-/** Two places, of three rows worth 10 each and of one worth 5. */
-function twoPlaces(): CellTable {
-  const cells = new CellTable();
-  for (const value of [10, 10, 5, 10]) cells.add({ lat7: value, lng7: -900_000_000 }, value);
-  return cells;
+  return { topic, asOf, fields };
 }
 
-const fieldsWith = (named: Readonly<Record<string, Field>>) =>
-  columns.map((name) => named[name] ?? null);
-
-test('ratings are counted as the fields go by, and the fields arrive as they were', () => {
-  const arrived: Field[][] = [[]];
-  const { counting, ratings } = ratingCounter(JOB, twoPlaces());
-  const sink = counting({
-    put: (field) => arrived.at(-1)!.push(field),
-    putMillionths: (millionths) => arrived.at(-1)!.push(millionths / 1e6),
-    putText: (text) => arrived.at(-1)!.push(text),
-    endPlace: () => arrived.push([]),
-  });
-  const places = [
-    fieldsWith({
-      hazard_status: 'ok',
-      hail_rating: 'Very High',
-      hail_score: 99.5,
-      wildfire_rating: 'Very Low',
-    }),
-    fieldsWith({ hazard_status: 'partial', hail_rating: 'Relatively High', park_count: 2 }),
-    // Rows that were not looked up.
-    fieldsWith({ hazard_status: 'invalid' }),
-  ];
-  for (const fields of places) {
-    for (const field of fields) {
-      if (typeof field === 'number') sink.putMillionths(field * 1e6);
-      else if (typeof field === 'string') sink.putText(field, 1);
-      else sink.put(field);
-    }
-    sink.endPlace();
+/** What a store may hold of a place: everything, nulls, failures, statements of a service, readings that have ended, ratings without a
+ * number, nothing. */
+function stored(number: number, now: number): Omit<CellAnswers, 'cell'> | null {
+  if (number % 13 === 3) return null;
+  const asOf = now - (number % 19 === 5 ? 3 * DAY_MS : number);
+  let answers = TOPICS.map((topic) => answerOf(topic, number, asOf));
+  let failures: CellAnswers['failures'] = [];
+  const some = TOPICS[number % TOPICS.length]!;
+  const change = (isOne: boolean, to: (answer: Answer) => Answer) => {
+    if (isOne) answers = answers.map((answer) => (answer.topic === some ? to(answer) : answer));
+  };
+  change(number % 5 === 0, (answer) => ({ ...answer, fields: answer.fields.map(() => null) }));
+  change(number % 11 === 2, (answer) => ({ ...answer, stated: '[["nri 2025"],["a remark"]]' }));
+  change(number % 17 === 4, ({ fields, ...answer }) => ({
+    ...answer,
+    fields: [`own ${number}`, ...fields.slice(1)],
+  }));
+  if (number % 7 === 1) {
+    const reason = (['failed', 'unavailable', 'rejected'] as const)[number % 3]!;
+    failures = [{ topic: some, reason, note: `why ${number % 4}`, at: now + (number % 2) - 1 }];
+    if (number % 2 === 0) answers = answers.filter(({ topic }) => topic !== some);
+    change(number % 2 === 1, (answer) => ({ ...answer, asOf: 1e12 }));
   }
-  assert.deepEqual(arrived.slice(0, -1), places);
-  const count = (rows: number, value: number) => ({ rows, value });
-  assert.deepEqual(ratings, [
-    { title: 'Hail', answered: count(4, 35), highest: [count(3, 30), count(1, 5)] },
-    { title: 'Wildfire', answered: count(3, 30), highest: [count(0, 0), count(0, 0)] },
-  ]);
+  if (number % 29 === 7) answers = answers.slice(0, 2);
+  return { answers, failures };
+}
+
+/** A store with these places, and rows at each, twice at the first ones. */
+async function openScene(t: TestContext) {
+  const harness = await openHarness(t, { factor: 0 });
+  const { store, clock } = harness;
+  const all = places(COUNT);
+  harness.writeInput([...all, ...all.slice(0, 50), ['x', 'y'], [51.5, -0.1]]);
+  const settings = { topics: [...TOPICS], counts: false };
+  const open = async (options: RunOptions = {}) =>
+    await prepare(await harness.open(settings, options));
+  using prepared = await open();
+  const { cells } = prepared.plan.scan;
+  const told = cells.cells(0, cells.size).flatMap((cell, number) => {
+    const of = stored(number, clock.now());
+    return of === null ? [] : [{ cell, ...of }];
+  });
+  await store.putAnswers(prepared.source, told);
+  return { ...harness, open };
+}
+
+/** The fields of a place by its record: what the packed ones must be. */
+function expectedFields({ job, freshness, setAside }: Prepared, record: CellRecord): Field[] {
+  const { topics, counts } = job;
+  if (
+    topics.every((topic) => (record.answers.get(topic)?.asOf ?? 0) >= freshness.freshSince(topic))
+  ) {
+    const answers = topics.map((topic) => record.answers.get(topic)!);
+    const own = answers.flatMap(({ topic, fields }) =>
+      fields.slice(0, wantedColumns(topic, counts).length),
+    );
+    const stated = answers.some((answer) => answer.stated)
+      ? answers.map((answer) => answer.stated ?? '').join('\n')
+      : '';
+    const oldest = Math.min(...answers.map(({ asOf }) => asOf));
+    return completeFields(topics, counts, () => false, freshness.startedAt)(oldest, own, stated);
+  }
+  const status = cellStatus(
+    record,
+    topics,
+    freshness.freshSince,
+    freshness.startedAt,
+    undefined,
+    setAside,
+  );
+  return enrichedFields(record, topics, status, () => false, counts, freshness.startedAt);
+}
+
+for (const [name, options] of [
+  ['in memory', {}],
+  ['in a file', { placeBytes: 0 }],
+  ['in two threads, in memory and in a file', { placeBytes: 2 ** 20, rowThreads: 2 }],
+] as const) {
+  test(`each place has the fields of its record, and plan and sums agree: ${name}`, async (t) => {
+    const { open, store, notices } = await openScene(t);
+    using prepared = await open(options);
+    const { plan, source, job, freshness } = prepared;
+    const { cells } = plan.scan;
+    const records = await store.read(source, cells.cells(0, cells.size));
+    const { places: output, sums } = await openOutputFields(prepared, plan);
+    const unpack = placeUnpacker(output);
+    const { status, ratings, cellsComplete } = sums();
+    const rows: Record<string, number> = {};
+    const rated = new Map<string, number[]>();
+    for (const [cell, record] of records.entries()) {
+      const expected = expectedFields(prepared, record ?? EMPTY_RECORD);
+      assert.deepEqual(unpack(cell), expected, `place ${cell}`);
+      rows[String(expected[0])] = (rows[String(expected[0])] ?? 0) + cells.rows(cell);
+      const lacks = missingTopics(record, job.topics, freshness);
+      assert.equal(plan.fields.isComplete(cell), lacks.length === 0 && expected[0] !== 'rejected');
+      let at = 3;
+      for (const topic of job.topics) {
+        const rating = expected[at];
+        at += wantedColumns(topic, job.counts).length;
+        if (topicOf(topic).category !== 'natural' || rating === null) continue;
+        const sum = rated.get(topic) ?? [0, 0, 0];
+        rated.set(topic, sum);
+        sum[0]! += cells.rows(cell);
+        const rank = ['Very High', 'Relatively High'].indexOf(String(rating));
+        if (rank >= 0) sum[rank + 1]! += cells.rows(cell);
+      }
+    }
+    assert.deepEqual(
+      ratings.map(({ answered, highest }) => [answered, ...highest].map((sum) => sum.rows)),
+      job.topics.flatMap((topic) => (rated.has(topic) ? [rated.get(topic)] : [])),
+    );
+    for (const [kind, count] of Object.entries(rows))
+      assert.equal(status[kind as keyof typeof status], count, kind);
+    assert.deepEqual([status.invalid, status.outside_us, cellsComplete > 100], [1, 1, true]);
+    assert.deepEqual(unpack(cells.size).slice(0, 1), ['invalid']);
+    assert.ok(
+      unpack(cells.size)
+        .slice(2)
+        .every((field) => field === null),
+    );
+    assert.ok(Object.keys(rows).length === 4, Object.keys(rows).join());
+    assert.deepEqual(notices, []);
+  });
+}
+
+test('where the temporary folder is missing, that is told and the run goes on in memory', async (t) => {
+  const { open, notices, folder } = await openScene(t);
+  const before = process.env.TMPDIR;
+  process.env.TMPDIR = join(folder, 'none');
+  t.after(() => {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  });
+  using prepared = await open({ placeBytes: 0 });
+  const { places: output } = await openOutputFields(prepared, prepared.plan);
+  assert.equal(placeUnpacker(output)(4)[0], 'ok');
+  assert.equal(notices.length, 1);
+  assert.match(notices[0]!, /^The temporary folder has no room .*ENOENT.*they stay in memory/);
 });

@@ -6,9 +6,10 @@ import { readTogether } from '../../src/sql/sql-work.ts';
 import { sqliteDriver } from '../../src/sql/sqlite-driver.ts';
 import type { WidthOf } from '../../src/store/answers/cell-answers.ts';
 import type { WantedAnswer } from '../../src/store/answers/port.ts';
-import { cellRecords, mergeCells, wantedCells } from '../../src/store/answers/stored-cells.ts';
-import { makeTables } from '../../src/store/database-store.ts';
+import { cellRecords, mergeCells } from '../../src/store/answers/stored-cells.ts';
+import { makeTables, storeOn } from '../../src/store/database-store.ts';
 import { openDatabase } from '../../src/store/sqlite-store.ts';
+import { readStored } from './stored-places.ts';
 
 /** Opens the cells of a store's file past the port, with a source 1: at once, and without a call in the ledger. */
 export function openCells(file: string, widthOf: WidthOf = () => null) {
@@ -23,6 +24,12 @@ export function openCells(file: string, widthOf: WidthOf = () => null) {
     widthOf,
   });
   handle.prepare("INSERT OR IGNORE INTO sources (id, name) VALUES (1, 'somewhere')").run();
+  const store = storeOn(tables, {
+    moved: () => null,
+    requireRoom: () => {},
+    bytes: async () => 0,
+    close: async () => {},
+  });
   const readAll = (source: number, cells: readonly Cell[]): (CellRecord | null)[] =>
     database.readNow(() => readTogether(cellRecords(tables, source, cells)))[0];
   return {
@@ -31,7 +38,7 @@ export function openCells(file: string, widthOf: WidthOf = () => null) {
     readAll,
     read: (source: number, cell: Cell) => readAll(source, [cell])[0]!,
     readWanted: (source: number, cells: readonly Cell[], wanted: readonly WantedAnswer[]) =>
-      database.readNow(() => readTogether(wantedCells(tables, source, cells, wanted)))[0],
+      readStored(store, source, cells, wanted),
     merge: (
       source: number,
       { lat7, lng7 }: Cell,

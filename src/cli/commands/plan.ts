@@ -1,4 +1,5 @@
 import { openRun } from '../../host/run-host.ts';
+import { NO_FIELDS } from '../../run/plan/planning.ts';
 import { prepare } from '../../run/prepare.ts';
 import { lineWidth, print, runHost, say, sayJson } from '../frame/context.ts';
 import { readJob } from '../frame/job-of-options.ts';
@@ -30,6 +31,6 @@ export const planCommand: RunCommand<Flags<'plan'>> = async (context, flags, wor
       isPlan: true,
       progress: show.progress,
     });
-    return await prepare(opened.context, { onComplete: null });
+    return await prepare(opened.context, { fieldsOf: NO_FIELDS });
   }
 };

@@ -115,7 +115,7 @@ async function priceRest(prepared: Prepared, { state, stop }: RunResult): Promis
     return 0;
   // The next run is of all rows.
   const all = stop?.reason === 'rows' ? { ...prepared, job: { ...job, limit: null } } : prepared;
-  return costOfRest((await prepareAgain(all, { onComplete: null })).plan, stop);
+  return costOfRest((await prepareAgain(all)).plan, stop);
 }
 
 const WRONG: ReadonlySet<number> = new Set([

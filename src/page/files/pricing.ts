@@ -4,6 +4,7 @@ import type { Job } from '../../job/settings.ts';
 import { purchaseJob } from '../../run/frame/connection-kinds.ts';
 import { type Effects, openContext, type RunContext } from '../../run/frame/run-context.ts';
 import { purchaseBySet } from '../../run/plan/cheapest-calls.ts';
+import { NO_FIELDS } from '../../run/plan/planning.ts';
 import { findReach } from '../../run/plan/reach.ts';
 import { type Prepared, prepareScanned } from '../../run/prepare.ts';
 import { findLayout } from '../../run/scan/layout.ts';
@@ -125,7 +126,7 @@ export class Pricing implements Disposable {
     const scanned = await this.#scanned(context);
     // The cached scan may be of other topics. The columns of these topics may clash with the input's.
     await checkRoom(job, { ...scanned, layout: await findLayout(scanned.rowFile, job) });
-    const prepared = await prepareScanned(context, scanned);
+    const prepared = await prepareScanned(context, scanned, { fieldsOf: NO_FIELDS });
     this.#last = { key: settingsKey(job), prepared };
     const paying = prepared.plan.account;
     const account = paying && { name: paying.account.name, resets: paying.period.end };

@@ -63,8 +63,11 @@ export async function reportOfLatestRun(
   const fields = new Map(topics.map(({ slug, scale }) => [slug, scale.fields]));
   const prepared = await prepareScanned(context, scanned, {
     fieldsOf: (topic) => fields.get(topic)!,
-    onComplete: (cell, { asOf, fields }) => complete.putComplete(cell, asOf, fields()),
   });
+  const read = prepared.plan.fields;
+  const unpack = await read.unpacker();
+  for (let cell = 0; cell < scanned.cells.size; cell++)
+    if (read.isComplete(cell)) complete.putComplete(cell, read.times[cell]!, unpack(cell));
   return await gatherFacts(prepared, now, {
     circles,
     complete,

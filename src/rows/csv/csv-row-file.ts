@@ -1,10 +1,11 @@
 import { counted } from '../../base/format-numbers.ts';
 import { possibleEncodings } from '../../formats/bytes/decode-text.ts';
+import type { OutputPlaces } from '../../formats/packed/output-places.ts';
 import { fieldOf } from '../../formats/typed-value.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
 import { type WriteNewFile, writeNewText, writeTextRows } from '../files/row-output.ts';
-import { encodedOnce, putPlace } from '../placed-fields.ts';
+import { nextPlaces } from '../placed-fields.ts';
 import type {
   OpenOptions,
   PieceReader,
@@ -16,13 +17,7 @@ import type {
 } from '../port.ts';
 import { type Dialect, delimitedFormat, likelyHeader, readDialect } from './dialect.ts';
 import { encodingToWrite, FieldEncoder, textFormatter } from './field-bytes.ts';
-import {
-  addBatch,
-  bytesOfNextRows,
-  bytesOfPlaces,
-  placeAdder,
-  writeInThreads,
-} from './place-bytes.ts';
+import type { AddPlace } from './placed-text.ts';
 import {
   type BatchRequest,
   CUT_WIDTH,
@@ -30,6 +25,7 @@ import {
   cutRecord,
   readNumbers,
 } from './record-batches.ts';
+import { addBatch, textOfPlaces, writeCsvPieces } from './write-csv.ts';
 
 export function csvRowFile(input: InputFile, options: OpenOptions): RowFile {
   const dialect = readDialect(input, options);
@@ -89,25 +85,15 @@ async function writeCsv(
   const separator = dropFrom === 0 || request.added.length === 0 ? '' : delimiter;
   return await writeTextRows(request, input, async (gathered) => {
     addHeader(gathered, input.head, dialect, request, separator, textFormatter(format));
-    const how = `csv ${JSON.stringify({ ...format, separator })}`;
-    const made = await encodedOnce(request, how, (all) =>
-      bytesOfPlaces(all, request, format, separator !== ''),
-    );
-    if (placed.inThreads && made) {
-      return await writeInThreads(
-        gathered,
-        input,
-        { dialect, dropFrom, separator, made },
-        placed,
-        signal,
-      );
-    }
-    const nextFields = made
-      ? (count: number) => placeAdder(made, placed.next(count))
-      : bytesOfNextRows(request, format, separator !== '');
+    const { added } = request;
+    const rowFormat = { dialect, dropFrom, separator, format, added };
+    if (placed.inThreads) return await writeCsvPieces(gathered, input, rowFormat, request);
+    let text = null as { readonly of: OutputPlaces; readonly add: AddPlace } | null;
     let rows = 0;
     for await (const batch of csvBatches(input, dialect, { columns: null, dropFrom, signal })) {
-      addBatch(gathered, batch, separator, await nextFields(batch.count));
+      const { numbers, places } = await nextPlaces(request, batch.count);
+      if (text?.of !== places) text = { of: places, add: textOfPlaces(places, rowFormat) };
+      addBatch(gathered, batch, rowFormat, text.add, numbers);
       rows += batch.count;
       await gathered.flushIfFull();
     }
@@ -185,7 +171,10 @@ export function newCsvWriter(delimiter: string): WriteNewFile {
         gathered.addBytes(bytes, 0, length);
         gathered.addText('\n');
       });
-      return (values) => putPlace(record, values.map(fieldOf));
+      return (values) => {
+        for (const value of values) record.put(fieldOf(value));
+        record.endPlace();
+      };
     });
   };
 }

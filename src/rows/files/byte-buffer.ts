@@ -1,3 +1,12 @@
+/** A file whose parts may be written in any order. */
+export interface DirectFile {
+  /** For errors. */
+  readonly name: string;
+  readonly fd: number;
+  /** Takes the next bytes of the file for the caller to write. @returns where they begin */
+  take(bytes: number): number;
+}
+
 /** Collects small pieces for large writes. */
 export interface ByteBuffer {
   /** The first `used` bytes are the collected ones. Any call may replace the buffer. */
@@ -12,6 +21,8 @@ export interface ByteBuffer {
   addBlock(block: Buffer): Promise<void>;
   /** Writes the remaining bytes. */
   finish(): Promise<void>;
+  /** The file that it writes, after `finish`; absent where the bytes must come in order. */
+  readonly direct?: DirectFile | undefined;
 }
 
 const BYTES_A_WRITE = 1024 * 1024;
@@ -21,6 +32,7 @@ const BYTES_A_WRITE = 1024 * 1024;
 export function byteBuffer(
   write: (bytes: Buffer) => Promise<void>,
   memory = new ArrayBuffer(2 * BYTES_A_WRITE),
+  direct?: DirectFile,
 ): ByteBuffer {
   let spare: Buffer = Buffer.alloc(0);
   let underWay: Promise<void> = Promise.resolve();
@@ -35,6 +47,7 @@ export function byteBuffer(
     gathered.used = 0;
   };
   const gathered: ByteBuffer = {
+    direct,
     bytes: Buffer.from(memory),
     used: 0,
     makeRoom(more) {

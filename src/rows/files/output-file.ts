@@ -1,4 +1,4 @@
-import { createWriteStream, fstatSync, lstatSync, type Stats } from 'node:fs';
+import { createWriteStream, fstatSync, lstatSync, type Stats, write } from 'node:fs';
 import {
   type FileHandle,
   lstat,
@@ -12,17 +12,21 @@ import {
 import { dirname, join, parse, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { promisify } from 'node:util';
 import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
 import { windowsNameFault } from '../../base/path-names.ts';
 import { writePipe } from '../../base/pipes.ts';
 import { isSamePath } from '../../base/same-path.ts';
 import { isPlanted, PLANTED } from '../../base/users.ts';
 import type { TableTarget } from '../port.ts';
+import type { DirectFile } from './byte-buffer.ts';
 import { endTemporary, removeAbandoned, temporaryName } from './temporary-files.ts';
 
 /** An output. Nothing is visible under its name before `commit`. */
 export interface OutputFile {
   write(bytes: Buffer): Promise<void>;
+  /** The file, where it is one: threads write parts of it. */
+  readonly direct?: DirectFile;
   /** Makes the output durable, then gives it its name. */
   commit(): Promise<void>;
   /** Removes the written bytes. Call it on any failure; it does nothing after a commit. */
@@ -174,16 +178,21 @@ function renamedOutput(
   let left = false;
   let unsynced = 0;
   let syncing: Promise<void> = Promise.resolve();
-  return {
-    async write(bytes) {
-      await orUnwritable(output, () => handle.writeFile(bytes));
-      unsynced += bytes.length;
-      if (unsynced < BYTES_A_SYNC) return;
+  let position = 0;
+  const take = (bytes: number): number => {
+    position += bytes;
+    unsynced += bytes;
+    if (unsynced >= BYTES_A_SYNC) {
       unsynced = 0;
       syncing = syncing.then(() => handle.datasync());
       // `commit` reports a failure; until then it must not count as unhandled.
       syncing.catch(() => {});
-    },
+    }
+    return position - bytes;
+  };
+  return {
+    direct: { name: output, fd: handle.fd, take },
+    write: (bytes) => orUnwritable(output, () => writeAt(handle.fd, bytes, take(bytes.length))),
     commit: () =>
       orUnwritable(output, async () => {
         await syncing;
@@ -210,6 +219,14 @@ function renamedOutput(
       endTemporary(temporary);
     },
   };
+}
+
+const writeFd = promisify(write);
+
+/** Writes all bytes at a position. @throws errors of the system */
+export async function writeAt(fd: number, bytes: Uint8Array, position: number): Promise<void> {
+  for (let at = 0; at < bytes.length; )
+    at += (await writeFd(fd, bytes, at, bytes.length - at, position + at)).bytesWritten;
 }
 
 function pipeOutput(output: string, pipe: Writable, signal?: AbortSignal): OutputFile {

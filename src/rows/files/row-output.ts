@@ -28,9 +28,22 @@ export async function writeRows(
     bytes += chunk.length;
     await file.write(chunk);
   };
-  const output = encoded({ ...file, write });
+  const plain = { ...file, write };
+  const output = encoded(plain);
+  const { direct } = file;
+  const counted = direct && {
+    ...direct,
+    take(count: number) {
+      bytes += count;
+      return direct.take(count);
+    },
+  };
   const rows = await writeWhole(output, target.signal, async () => {
-    const gathered = byteBuffer((block) => output.write(block));
+    const gathered = byteBuffer(
+      (block) => output.write(block),
+      undefined,
+      output === plain ? counted : undefined,
+    );
     const count = await writeAll(gathered);
     await gathered.finish();
     return count;

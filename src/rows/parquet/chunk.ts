@@ -1,13 +1,9 @@
 import { constants, zstdCompressSync } from 'node:zlib';
-import type { InThread } from '../../threads/thread-messages.ts';
-import { inOrder } from '../../threads/thread-pool.ts';
-import { byteBuffer } from '../files/byte-buffer.ts';
-import type { PlacedFields } from '../port.ts';
-import { type BuiltColumns, columnsAt, forThreads, type StoredColumn } from './column-builder.ts';
+import type { BuiltColumns, StoredColumn } from './column-builder.ts';
 import {
+  type FilledRows,
   numberValues,
   type ReusableArrays,
-  reusableArrays,
   textValues,
   type Values,
 } from './encode.ts';
@@ -56,11 +52,11 @@ function encodeChunk(
   presence: DefinitionLevels,
   arrays: ReusableArrays,
 ) {
-  const { entries } = presence;
+  const { filled } = presence;
   const values =
     column.kind === 'text'
-      ? textValues(column, entries, arrays)
-      : numberValues(column, entries, arrays);
+      ? textValues(column, filled, arrays)
+      : numberValues(column, filled, arrays);
   const pages: EncodedPage[] = [];
   if (values.dictionary) {
     const { bytes, count } = values.dictionary;
@@ -90,7 +86,7 @@ function encodeChunk(
   const isText = column.kind === 'text';
   return assemble(
     column.name,
-    { rows: store.rows, nulls: store.rows - entries.length },
+    { rows: store.rows, nulls: store.rows - filled.count },
     values,
     pages,
     isText,
@@ -204,7 +200,7 @@ function definitionLevels(
   let last: { readonly present: Uint8Array; readonly presence: DefinitionLevels } | null = null;
   return ({ nulls, present: all }) => {
     if (nulls === 0 || all === null) return full;
-    const present = all.subarray(0, store.entries);
+    const present = all.subarray(0, store.rows);
     if (last === null || Buffer.compare(present, last.present) !== 0) {
       last = { present, presence: readLevels(store, present, arrays) };
     }
@@ -212,15 +208,15 @@ function definitionLevels(
   };
 }
 
-/** Which rows of a row group have a value in a column: the entry of each, and the definition levels of each page, after their length. */
+/** Which rows of a row group have a value in a column, and the definition levels of each page, after their length. */
 function readLevels(
-  { entryOf, rows }: BuiltColumns,
+  { rows }: BuiltColumns,
   present: Uint8Array | null,
   arrays: ReusableArrays,
-) {
+): { readonly filled: FilledRows; readonly pages: readonly LevelsOfPage[] } {
   const levels = present === null ? null : arrays.levels(rows);
-  const entries = present === null ? entryOf : arrays.entries(rows);
-  const pages: { rows: number; values: number; levels: Buffer[] }[] = [];
+  const filled = present === null ? null : arrays.filled(rows);
+  const pages: LevelsOfPage[] = [];
   let count = 0;
   for (let from = 0; from < rows; from += ROWS_A_PAGE) {
     const to = Math.min(rows, from + ROWS_A_PAGE);
@@ -228,10 +224,9 @@ function readLevels(
     if (levels === null) count += to - from;
     else {
       for (let row = from; row < to; row++) {
-        const entry = entryOf[row]!;
-        const level = present![entry]!;
+        const level = present![row]!;
         levels[row] = level;
-        entries[count] = entry;
+        filled![count] = row;
         count += level;
       }
     }
@@ -241,74 +236,11 @@ function readLevels(
     length.writeUInt32LE(bytes.length);
     pages.push({ rows: to - from, values: count - before, levels: [length, bytes] });
   }
-  return { entries: entries.subarray(0, count), pages };
+  return { filled: { count, rows: filled?.subarray(0, count) ?? null }, pages };
 }
 
-/** Some columns of a row group, by the places of its rows. */
-interface ColumnsToEncode {
-  readonly places: Int32Array<ArrayBuffer>;
-  /** The range of columns, without `to`. */
-  readonly from: number;
-  readonly to: number;
-  /** Memory for the output, of columns that are written. */
-  readonly memory: ArrayBuffer;
+interface LevelsOfPage {
+  readonly rows: number;
+  readonly values: number;
+  readonly levels: readonly Buffer[];
 }
-
-/** Columns of a row group, one after the other: the first `used` bytes of the memory. */
-export interface EncodedColumns {
-  readonly used: number;
-  readonly memory: ArrayBuffer;
-  readonly chunks: readonly ChunkFacts[];
-}
-
-/** Few enough that the threads end together and hold little (5 MB of DuckDB's row groups). Most columns share the levels of their nulls. */
-const COLUMNS_A_TASK = 5;
-
-/** Encodes the row groups of a file in threads and in this one. Yields their columns in order, with the row group; valid until the next. */
-export async function* columnsInThreads(
-  all: BuiltColumns,
-  { inThreads, next }: PlacedFields,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<EncodedColumns & { readonly group: number }> {
-  const { pool, pieces } = inThreads!;
-  await using work = pool.begin(import.meta.url, forThreads(all), columnEncoder(all));
-  const free: ArrayBuffer[] = [];
-  function* tasks() {
-    for (const [group, { rows }] of pieces.entries()) {
-      const places = next(rows);
-      for (let from = 0; from < all.columns.length; from += COLUMNS_A_TASK) {
-        yield { group, places, from, to: Math.min(all.columns.length, from + COLUMNS_A_TASK) };
-      }
-    }
-  }
-  const encode = ({ places, from, to }: Omit<ColumnsToEncode, 'memory'>) => {
-    const memory = free.pop() ?? new ArrayBuffer(0);
-    return work.run({ places, from, to, memory }, [memory]);
-  };
-  for await (const [{ group }, encoded] of inOrder(tasks(), 2 * (pool.threads + 1), encode)) {
-    signal?.throwIfAborted();
-    yield { group, ...encoded };
-    free.push(encoded.memory);
-  }
-}
-
-function columnEncoder(all: BuiltColumns): (task: ColumnsToEncode) => Promise<EncodedColumns> {
-  const arrays = reusableArrays();
-  return async ({ places, from, to, memory }) => {
-    const chunks: ChunkFacts[] = [];
-    // It is never flushed: the columns are passed on as a whole.
-    const gathered = byteBuffer(async () => {}, memory);
-    const columns = all.columns.slice(from, to);
-    for (const { facts, pieces } of encodedChunks(columnsAt({ ...all, columns }, places), arrays)) {
-      chunks.push(facts);
-      for (const piece of pieces) gathered.addBytes(piece, 0, piece.length);
-    }
-    return { used: gathered.used, memory: gathered.bytes.buffer as ArrayBuffer, chunks };
-  };
-}
-
-/** @public: threads import it */
-export const inThread: InThread<BuiltColumns, ColumnsToEncode, EncodedColumns> = (setup) => ({
-  run: columnEncoder(setup),
-  memoryOf: ({ memory }) => [memory],
-});

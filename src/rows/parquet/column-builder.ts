@@ -1,13 +1,11 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { printable } from '../../base/printable.ts';
 import { fieldOf, parseMilliseconds, type Value } from '../../formats/typed-value.ts';
-import { assertFieldCount, isWritten, type PlaceSink, type TableColumn } from '../port.ts';
+import { assertFieldCount, isWritten, type TableColumn } from '../port.ts';
 
-/** Fields as columns. Rows of one place are one entry, which takes 8 bytes a number and 4 a text. */
+/** Fields as columns: 8 bytes a number and 4 a text for each row. */
 export interface BuiltColumns {
-  readonly entryOf: Uint32Array;
   readonly rows: number;
-  readonly entries: number;
   readonly columns: readonly StoredColumn[];
 }
 
@@ -19,125 +17,95 @@ export interface TextColumn {
   readonly isPoint: boolean;
   readonly isWritten: boolean;
   readonly name: string;
-  /** For each entry the number of its text, counted from 1. */
-  readonly ids: Uint32Array | Uint16Array;
+  /** For each row the number of its text, counted from 1. */
+  readonly ids: Uint32Array;
   readonly texts: string[];
   readonly idByText: Map<string, number>;
-  /** The same by the number that comes with the text. */
-  readonly idByNumber: number[];
   present: Uint8Array | null;
   nulls: number;
-}
-
-export interface NumberCodes {
-  readonly ids: Uint16Array;
-  readonly distinct: Float64Array;
 }
 
 export interface NumberColumn {
   readonly kind: Exclude<TableColumn['type'], 'text' | 'point'>;
   readonly name: string;
-  /** For times and timestamps the milliseconds since the epoch, for dates its days, for booleans 0 or 1. Empty where there are codes. */
+  /** For times and timestamps the milliseconds since the epoch, for dates its days, for booleans 0 or 1. */
   readonly values: Float64Array;
-  /** If row groups are made from places: the distinct values, and each entry's index among them; null if they are too many. */
-  readonly codes: NumberCodes | null;
-  /** For each entry 1 for a value, 0 for a null; made at the first null. */
+  /** For each row 1 for a value, 0 for a null; made at the first null. */
   present: Uint8Array | null;
   nulls: number;
 }
 
-/** Also takes the values of a new file. */
-interface ValueSink extends PlaceSink {
-  put(value: Value): void;
+/** The memory of columns, which those of the next row group use again. It is of one column each, by index; unwritten pages take none. */
+export interface ColumnMemory {
+  numbers(column: number, rows: number): Float64Array;
+  ids(column: number, rows: number): Uint32Array;
 }
 
-/** Takes the fields of at most `room` entries. Its arrays are allocated once for all row groups, because enlarging them took a third of
- * the time. Unwritten pages take no memory. */
+export function columnMemory(): ColumnMemory {
+  const numbers: Float64Array[] = [];
+  const ids: Uint32Array[] = [];
+  return {
+    numbers(column, rows) {
+      if ((numbers[column]?.length ?? 0) < rows)
+        numbers[column] = new Float64Array(new SharedArrayBuffer(8 * rows));
+      return numbers[column]!.subarray(0, rows);
+    },
+    ids(column, rows) {
+      if ((ids[column]?.length ?? 0) < rows)
+        ids[column] = new Uint32Array(new SharedArrayBuffer(4 * rows));
+      return ids[column]!.subarray(0, rows);
+    },
+  };
+}
+
+/** Empty columns with room for some rows. @throws INPUT_UNREADABLE where they do not fit into memory */
+export function emptyColumns(
+  added: readonly TableColumn[],
+  room: number,
+  memory = columnMemory(),
+): StoredColumn[] {
+  return orTooLarge(room, () =>
+    added.map((column, index): StoredColumn => {
+      const { name, type } = column;
+      if (type !== 'text' && type !== 'point')
+        return { kind: type, name, values: memory.numbers(index, room), present: null, nulls: 0 };
+      return {
+        kind: 'text',
+        isPoint: type === 'point',
+        isWritten: isWritten(column),
+        name,
+        ids: memory.ids(index, room),
+        texts: [],
+        idByText: new Map(),
+        present: null,
+        nulls: 0,
+      };
+    }),
+  );
+}
+
+/** Takes the values of at most `room` rows, one after the other. Its arrays are allocated once for all row groups, because enlarging them
+ * took a third of the time. */
 export function columnBuilder(added: readonly TableColumn[], room: number) {
-  const columns = orTooLarge(room, () => added.map((column) => newColumn(column, room)));
-  let entries = 0;
+  const columns = emptyColumns(added, room);
+  let rows = 0;
   let next = 0;
-  const sink: ValueSink = {
-    put: (value) => putValue(columns[next++]!, entries, value),
-    putMillionths(millionths) {
-      const column = columns[next++]!;
-      if (column.kind === 'number') column.values[entries] = millionths / 1e6;
-      else putValue(column, entries, millionths / 1e6);
+  return {
+    put(value: Value): void {
+      putValue(columns[next++]!, rows, value);
     },
-    putText(text, number) {
-      const column = columns[next++]!;
-      if (column.kind === 'text')
-        column.ids[entries] = column.idByNumber[number] ??= internText(column, text);
-      else putValue(column, entries, text);
-    },
-    endPlace() {
+    endRow(): void {
       assertFieldCount({ added }, next);
       next = 0;
-      entries++;
+      rows++;
     },
-  };
-  return {
-    sink,
-    /** Its entries, without rows. Valid until it is cleared. */
-    built: (): BuiltColumns => ({ entryOf: new Uint32Array(), rows: 0, entries, columns }),
+    /** Its rows. Valid until it is cleared. */
+    built: (): BuiltColumns => ({ rows, columns }),
     clear(): void {
       for (const column of columns) clear(column);
-      entries = 0;
+      rows = 0;
     },
   };
-}
-
-/** The columns without the data for building. Their values are in shared memory, so a message with them is small. */
-export function forThreads(built: BuiltColumns): BuiltColumns {
-  const none = { idByText: new Map(), idByNumber: [] };
-  const columns = built.columns.map((column) =>
-    column.kind === 'text' ? { ...column, ...none } : column,
-  );
-  return { ...built, entryOf: new Uint32Array(), columns };
-}
-
-/** The columns of all places, with small codes for their values, which fit the processor's cache and are not searched for each row group. */
-export function codedColumns(
-  built: BuiltColumns,
-  codesOf: (values: Float64Array) => NumberCodes | null,
-): BuiltColumns {
-  const columns = built.columns.map((column): StoredColumn => {
-    if (column.kind !== 'text') {
-      const codes = codesOf(column.values.subarray(0, built.entries));
-      return codes === null ? column : { ...column, codes, values: new Float64Array() };
-    }
-    if (column.texts.length > 0xffff) return column;
-    const ids = new Uint16Array(new SharedArrayBuffer(2 * built.entries));
-    ids.set(column.ids.subarray(0, built.entries));
-    return { ...column, ids };
-  });
-  return { ...built, columns };
-}
-
-/** The columns of a row group whose rows are at some of the entries. */
-export function columnsAt(all: BuiltColumns, entries: Int32Array<ArrayBuffer>): BuiltColumns {
-  const entryOf = new Uint32Array(entries.buffer, entries.byteOffset, entries.length);
-  return { ...all, entryOf, rows: entries.length };
-}
-
-function newColumn(added: TableColumn, room: number): StoredColumn {
-  const { name, type } = added;
-  if (type === 'text' || type === 'point') {
-    return {
-      kind: 'text',
-      isPoint: type === 'point',
-      isWritten: isWritten(added),
-      name,
-      ids: new Uint32Array(new SharedArrayBuffer(4 * room)),
-      texts: [],
-      idByText: new Map(),
-      idByNumber: [],
-      present: null,
-      nulls: 0,
-    };
-  }
-  const values = new Float64Array(new SharedArrayBuffer(8 * room));
-  return { kind: type, name, values, codes: null, present: null, nulls: 0 };
 }
 
 function clear(column: StoredColumn): void {
@@ -146,27 +114,28 @@ function clear(column: StoredColumn): void {
   if (column.kind !== 'text') return;
   column.texts.length = 0;
   column.idByText.clear();
-  column.idByNumber.length = 0;
 }
 
-function putValue(column: StoredColumn, entry: number, given: Value): void {
+/** Puts the value of a row. @throws SERVICE_DATA for one that does not fit the column */
+export function putValue(column: StoredColumn, row: number, given: Value): void {
   if (given === null) {
     column.nulls++;
     const room = column.kind === 'text' ? column.ids.length : column.values.length;
     column.present ??= new Uint8Array(new SharedArrayBuffer(room)).fill(1);
-    column.present[entry] = 0;
+    column.present[row] = 0;
     return;
   }
   if (column.kind === 'text') {
-    column.ids[entry] = internText(column, String(fieldOf(given)));
+    column.ids[row] = internText(column, String(fieldOf(given)));
     return;
   }
   const value = numberOf(column.kind, given);
   if (typeof value !== 'number' || !fits(column.kind, value)) throw misfit(column, fieldOf(given));
-  column.values[entry] = value;
+  column.values[row] = value;
 }
 
-function internText({ texts, idByText, isWritten }: TextColumn, text: string): number {
+/** The number of a text of a column. */
+export function internText({ texts, idByText, isWritten }: TextColumn, text: string): number {
   let id = idByText.get(text);
   if (id === undefined) {
     id = texts.push(isWritten ? printable(text) : text);

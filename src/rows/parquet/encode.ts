@@ -1,4 +1,4 @@
-import type { NumberCodes, NumberColumn, TextColumn } from './column-builder.ts';
+import type { NumberColumn, TextColumn } from './column-builder.ts';
 import type { PhysicalType } from './format.ts';
 import { bitsOf, encodeHybrid } from './hybrid.ts';
 
@@ -11,6 +11,12 @@ export interface Values {
   readonly encode: (from: number, to: number) => Buffer[];
   readonly least: Buffer | null;
   readonly greatest: Buffer | null;
+}
+
+/** The rows of a row group that have a value in a column; null: all of them. */
+export interface FilledRows {
+  readonly count: number;
+  readonly rows: Uint32Array | null;
 }
 
 /** Indexes into a dictionary. Not every reader expects indexes of no bits. */
@@ -26,10 +32,10 @@ const LONGEST_BOUND = 64;
 /** Texts, with the distinct ones as a dictionary unless most are different. */
 export function textValues(
   { ids, texts, isPoint }: TextColumn,
-  entries: Uint32Array,
+  filled: FilledRows,
   arrays: ReusableArrays,
 ): Values {
-  const { indexes, used } = indexesOf(ids, texts.length + 1, entries, arrays);
+  const { indexes, used } = indexesOf(ids, texts.length + 1, filled, arrays);
   const encoded = Array.from(used, (id) =>
     Buffer.from(texts[id - 1]!, isPoint ? 'latin1' : 'utf8'),
   );
@@ -37,7 +43,7 @@ export function textValues(
   const bounds = textBounds(encoded);
   const isLarge =
     encoded.length > 255 &&
-    (bytes.length > LARGEST_DICTIONARY || encoded.length * 2 > entries.length);
+    (bytes.length > LARGEST_DICTIONARY || encoded.length * 2 > filled.count);
   if (encoded.length === 0 || isLarge) {
     const encode = (from: number, to: number) => [
       withLengths(Array.from(indexes.subarray(from, to), (index) => encoded[index]!)),
@@ -48,19 +54,19 @@ export function textValues(
   return { type: 'BYTE_ARRAY', dictionary: { bytes, count: encoded.length }, encode, ...bounds };
 }
 
-/** Numbers the values of some entries by their first use: a row group has few values of its column. @param ids are below `most` */
+/** Numbers the texts by their first use: nulls have none. @param ids are below `most` */
 function indexesOf(
-  ids: Uint32Array | Uint16Array,
+  ids: Uint32Array,
   most: number,
-  entries: Uint32Array,
+  { rows, count: length }: FilledRows,
   arrays: ReusableArrays,
 ) {
   const numbers = arrays.slots(most).fill(0);
   const used = arrays.used(most);
-  const indexes = arrays.ids(entries.length);
+  const indexes = arrays.ids(length);
   let count = 0;
-  for (let i = 0; i < entries.length; i++) {
-    const id = ids[entries[i]!]!;
+  for (let i = 0; i < length; i++) {
+    const id = ids[rows === null ? i : rows[i]!]!;
     let number = numbers[id]!;
     if (number === 0) {
       used[count] = id;
@@ -94,19 +100,16 @@ function withLengths(texts: readonly Buffer[]): Buffer {
 
 /** Numbers, with the distinct ones as a dictionary where that is shorter. */
 export function numberValues(
-  { kind, values, codes }: NumberColumn,
-  entries: Uint32Array,
+  { kind, values }: NumberColumn,
+  filled: FilledRows,
   arrays: ReusableArrays,
 ): Values {
   const [, pack] = STORAGE[kind];
-  const coded = codes && codedNumbers(codes, entries, arrays);
-  if (coded) return withDictionary(kind, coded);
-  const plain = codes
-    ? Float64Array.from(entries, (entry) => codes.distinct[codes.ids[entry]!]!)
-    : gather(values, entries, arrays);
+  const plain =
+    filled.rows === null ? values.subarray(0, filled.count) : gather(values, filled.rows, arrays);
   // Readers expect no dictionary of booleans.
   const distinct =
-    codes || kind === 'boolean' || plain.length === 0
+    kind === 'boolean' || plain.length === 0
       ? null
       : distinctNumbers(plain, mostDistinct(plain.length), arrays);
   if (distinct) return withDictionary(kind, distinct);
@@ -139,29 +142,9 @@ function packedBounds(kind: NumberColumn['kind'], values: Float64Array) {
   return { type, least: bound(least), greatest: bound(greatest) };
 }
 
-/** The values of some entries by the codes of all; null if they are too many for a shorter dictionary. */
-function codedNumbers(
-  codes: NumberCodes,
-  entries: Uint32Array,
-  arrays: ReusableArrays,
-): IndexedNumbers | null {
-  const { indexes, used } = indexesOf(codes.ids, codes.distinct.length, entries, arrays);
-  if (used.length === 0 || used.length > mostDistinct(entries.length)) return null;
-  return { distinct: Float64Array.from(used, (id) => codes.distinct[id]!), indexes };
-}
-
-/** The distinct values of all entries of a column; null where they are too many. */
-export function numberCodes(values: Float64Array, arrays: ReusableArrays): NumberCodes | null {
-  const indexed = values.length === 0 ? null : distinctNumbers(values, MOST_DISTINCT, arrays);
-  if (indexed === null) return null;
-  const ids = new Uint16Array(new SharedArrayBuffer(2 * values.length));
-  ids.set(indexed.indexes);
-  return { ids, distinct: indexed.distinct };
-}
-
-function gather(values: Float64Array, entries: Uint32Array, arrays: ReusableArrays): Float64Array {
-  const gathered = arrays.numbers(entries.length);
-  for (let i = 0; i < entries.length; i++) gathered[i] = values[entries[i]!]!;
+function gather(values: Float64Array, rows: Uint32Array, arrays: ReusableArrays): Float64Array {
+  const gathered = arrays.numbers(rows.length);
+  for (let i = 0; i < rows.length; i++) gathered[i] = values[rows[i]!]!;
   return gathered;
 }
 
@@ -264,7 +247,7 @@ export type ReusableArrays = ReturnType<typeof reusableArrays>;
 export function reusableArrays() {
   return {
     ids: growing((length) => new Uint32Array(length)),
-    entries: growing((length) => new Uint32Array(length)),
+    filled: growing((length) => new Uint32Array(length)),
     levels: growing((length) => new Uint32Array(length)),
     slots: growing((length) => new Uint32Array(length)),
     numbers: growing((length) => new Float64Array(length)),

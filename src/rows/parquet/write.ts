@@ -1,11 +1,12 @@
 import type { BytePass } from '../../formats/bytes/byte-source.ts';
+import type { OutputPlaces } from '../../formats/packed/output-places.ts';
 import { fieldOf } from '../../formats/typed-value.ts';
-import type { ByteBuffer } from '../files/byte-buffer.ts';
+import { type ByteBuffer, byteBuffer } from '../files/byte-buffer.ts';
 import { type WriteNewFile, writeRows } from '../files/row-output.ts';
-import { assertPlaceCount, encodedOnce, placeEntries } from '../placed-fields.ts';
-import type { AllPlaces, TableColumn, WriteRequest } from '../port.ts';
-import { type ChunkFacts, columnsInThreads, describeChunk, encodedChunks } from './chunk.ts';
-import { type BuiltColumns, codedColumns, columnBuilder, columnsAt } from './column-builder.ts';
+import { nextPlaces } from '../placed-fields.ts';
+import type { TableColumn, WriteRequest } from '../port.ts';
+import { type ChunkFacts, describeChunk, encodedChunks } from './chunk.ts';
+import { type BuiltColumns, columnBuilder } from './column-builder.ts';
 import {
   type CopiedGroup,
   editFooter,
@@ -14,14 +15,14 @@ import {
   setGeoMetadata,
   sumSizes,
 } from './edit.ts';
-import { numberCodes, reusableArrays } from './encode.ts';
+import { reusableArrays } from './encode.ts';
 import { type FileColumn, fieldsKept } from './file-columns.ts';
 import { chunkRange, MAGIC, type ParquetFile, readAt } from './footer.ts';
 import { CHUNK, CHUNK_META, ELEMENT, FOOTER, ordersOf, ROW_GROUP } from './format.ts';
+import { columnMaker, columnRanges, writePlacedColumns } from './placed-columns.ts';
 import { makeStruct, type ThriftField, type ThriftStruct, writeThrift } from './thrift.ts';
 
 const BYTES_A_COPY = 1024 * 1024;
-const ROWS_A_BATCH = 4096;
 
 /** Writes a Parquet file with the added columns: the kept column chunks of the input byte for byte, the added chunks of each row group, then the
  * edited footer. Memory is bounded by the added fields of one row group: 8 bytes a number and 4 a text for each row (350 MB for a
@@ -38,25 +39,17 @@ export async function writeParquet(
     const copied = await copyBody(file, kept, pass, sink, request.signal);
     const addedTo: ThriftStruct[][] = file.rowGroups.map(() => []);
     const { placed } = request;
-    const all = await encodedOnce(request, 'parquet', (places) =>
-      columnsOfPlaces(places, request.added),
-    );
-    if (placed.inThreads && all) {
-      for await (const { group, memory, used, chunks } of columnsInThreads(
-        all,
-        placed,
-        request.signal,
-      )) {
+    if (placed.inThreads) {
+      const written = writePlacedColumns(gathered, request);
+      for await (const { group, size, chunks } of written) {
         addedTo[group]!.push(...sink.describe(chunks));
-        await sink.addBlock(Buffer.from(memory, 0, used));
+        sink.skip(size);
       }
     } else {
-      const nextGroup = all
-        ? async (rows: number) => columnsAt(all, placed.next(rows))
-        : columnsOfNextRows(file, request);
+      const writeGroup = groupWriter(sink, request);
       for (const [group, { rows }] of file.rowGroups.entries()) {
         request.signal?.throwIfAborted();
-        addedTo[group] = await sink.addChunks(await nextGroup(rows));
+        addedTo[group] = await writeGroup(rows);
       }
     }
     await sink.finish(editFooter(file, kept, copied, request.added, addedTo), request.added);
@@ -136,34 +129,29 @@ function edited(
   return makeStruct(...kept.map((field) => changed.find(({ id }) => id === field.id) ?? field));
 }
 
-/** The columns of all places. The rows of a row group refer to some of them. */
-async function columnsOfPlaces({ count, give, release }: AllPlaces, added: WriteRequest['added']) {
-  const builder = columnBuilder(added, count);
-  await give(builder.sink);
-  const built = builder.built();
-  assertPlaceCount(count, built.entries);
-  release?.();
-  const arrays = reusableArrays();
-  return codedColumns(built, (values) => numberCodes(values, arrays));
-}
-
-/** Makes a function that returns the columns of the next row group, for files with too many places for memory. */
-function columnsOfNextRows(
-  { rowGroups }: ParquetFile,
+/** Makes a function that writes the added columns of the next row group. */
+function groupWriter(
+  sink: ReturnType<typeof parquetSink>,
   request: WriteRequest,
-): (rows: number) => Promise<BuiltColumns> {
-  const mostRows = rowGroups.reduce((most, { rows }) => Math.max(most, rows), 0);
-  const builder = columnBuilder(request.added, mostRows);
-  const entries = placeEntries(request, builder.sink, () => builder.built().entries);
-  const entryOf = new Int32Array(mostRows);
+): (rows: number) => Promise<ThriftStruct[]> {
+  let made = null as {
+    readonly of: OutputPlaces;
+    readonly make: ReturnType<typeof columnMaker>;
+  } | null;
+  const { added } = request;
+  let memory = new ArrayBuffer(0);
   return async (rows) => {
-    builder.clear();
-    entries.clear();
-    for (let done = 0; done < rows; done += ROWS_A_BATCH) {
-      request.signal?.throwIfAborted();
-      entryOf.set(await entries.next(Math.min(ROWS_A_BATCH, rows - done)), done);
+    const { numbers, places } = await nextPlaces(request, rows);
+    if (made?.of !== places) made = { of: places, make: columnMaker({ places, added }) };
+    const described: ThriftStruct[] = [];
+    for (const range of columnRanges(added.length)) {
+      // Never flushed: the columns are passed on as a whole.
+      const piece = byteBuffer(async () => {}, memory);
+      described.push(...sink.describe(await made.make({ numbers, ...range }, piece)));
+      await sink.addBlock(piece.bytes.subarray(0, piece.used));
+      memory = piece.bytes.buffer as ArrayBuffer;
     }
-    return columnsAt(builder.built(), entryOf.subarray(0, rows));
+    return described;
   };
 }
 
@@ -187,6 +175,10 @@ export function parquetSink(gathered: ByteBuffer) {
         for (const piece of pieces) await write(piece);
       }
       return describeChunks(chunks, start);
+    },
+    /** Bytes were written past it. */
+    skip(bytes: number): void {
+      position += bytes;
     },
     describe: (chunks: readonly ChunkFacts[]) => describeChunks(chunks, position),
     /** Writes a large block without a copy. */
@@ -234,8 +226,7 @@ export const writeNewParquet: WriteNewFile = async ({ columns, batches }, target
     const endGroup = async () => {
       if (rows === 0) return;
       const start = sink.position();
-      const entries = Int32Array.from({ length: rows }, (_, row) => row);
-      const chunks = await sink.addChunks(columnsAt(group.built(), entries));
+      const chunks = await sink.addChunks(group.built());
       groups.push(rowGroup(chunks, rows, start, groups.length));
       group.clear();
       rowsInAll += rows;
@@ -245,11 +236,11 @@ export const writeNewParquet: WriteNewFile = async ({ columns, batches }, target
       if (rows + batch.length > MOST_ROWS_A_GROUP) await endGroup();
       for (const fields of batch) {
         for (const value of fields) {
-          group.sink.put(value);
+          group.put(value);
           const field = fieldOf(value);
           if (typeof field === 'string') characters += field.length;
         }
-        group.sink.endPlace();
+        group.endRow();
       }
       rows += batch.length;
       if (rows >= ROWS_A_GROUP || characters > CHARACTERS_A_GROUP) await endGroup();

@@ -1,4 +1,5 @@
 import { memo } from '../../base/memo.ts';
+import { toldFields } from '../../columns/row.ts';
 import { wantedColumns } from '../../columns/topic-columns.ts';
 import { type CellRecord, isNoData, REJECTION_HOLDS_MS } from '../../contract/answer.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
@@ -98,10 +99,14 @@ export function noDataSet({ answers }: CellRecord): TopicSet {
 }
 
 /** The answers that a row of the job's output needs. */
-export function wantedAnswers({ topics, counts }: Job, { freshSince }: Freshness): WantedAnswer[] {
+export function wantedAnswers(
+  { topics, counts }: Job,
+  { freshSince, startedAt }: Freshness,
+): WantedAnswer[] {
   return topics.map((topic) => ({
     topic,
     freshSince: freshSince(topic),
     fields: wantedColumns(topic, counts).length,
+    told: toldFields(topic, startedAt),
   }));
 }

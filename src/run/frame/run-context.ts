@@ -23,6 +23,8 @@ export interface Effects {
   readonly trace?: (line: string) => void;
   /** How many threads read and write the rows beside the main one. Left out: the other cores, for large files. */
   readonly rowThreads?: number;
+  /** How many bytes of the places' fields stay in memory, the rest is in a temporary file. Left out: 64 MB. */
+  readonly placeBytes?: number;
   /** Opens the boundaries that a job with `areas` needs. @throws SERVICE_DATA when they are not here */
   readonly openAreas?: (job: Job) => OpenedAreas;
 }

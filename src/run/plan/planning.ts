@@ -1,10 +1,8 @@
 import { counted } from '../../base/format-numbers.ts';
-import type { CellRecord } from '../../contract/answer.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { placeOrigins } from '../../data/lookup/place-origins.ts';
 import { localNotes, type OriginNotes } from '../../data/topics/origin-notes.ts';
 import type { Job } from '../../job/settings.ts';
-import type { CompleteCell } from '../../store/answers/port.ts';
 import {
   difference,
   intersection,
@@ -16,7 +14,7 @@ import {
 import type { ChargedPrices } from '../../store/ledger/port.ts';
 import type { Store } from '../../store/port.ts';
 import type { Key } from '../frame/api-keys.ts';
-import { failedSet, isWithheld, missingSet, noDataSet, wantedAnswers } from '../frame/freshness.ts';
+import { failedSet, isWithheld, missingSet, noDataSet } from '../frame/freshness.ts';
 import type { RunContext } from '../frame/run-context.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import type { Scan } from '../scan/scan-input.ts';
@@ -30,7 +28,7 @@ import {
   priceCheapest,
   purchaseBySet,
 } from './cheapest-calls.ts';
-import { CompleteCells } from './complete-cells.ts';
+import { NOTHING, PlaceFields } from './place-fields.ts';
 import { type CellNumbers, purchasesFor } from './reach.ts';
 import { type PlannedSpending, planSpending } from './spending.ts';
 
@@ -45,8 +43,8 @@ export interface Plan extends MissingAnswers, PlannedSpending {
   readonly charged: ChargedPrices;
   /** The names of keys that the account never used, though it used others. */
   readonly newKeys: readonly string[];
-  /** The complete cells that were read, for the last pass. */
-  readonly complete: CompleteCells;
+  /** The fields of the places, for the last pass. */
+  readonly fields: PlaceFields;
   /** The cells with an answer to each topic. */
   readonly cellsCached: number;
   /** The saving by areas; null if the job does not use areas. */
@@ -81,10 +79,10 @@ interface AreaSavings {
 }
 
 export interface PlanOptions {
-  /** Gets each complete cell, in any order, instead of the last pass's cache. Null: the fields are not needed. */
-  readonly onComplete?: ((cell: number, complete: CompleteCell) => void) | null;
-  /** How many fields of each topic's answers `onComplete` gets; default: those of the output. */
+  /** How many fields of each topic's answers are kept; default: those of the output. */
   readonly fieldsOf?: (topic: TopicSlug) => number;
+  /** The fields that an earlier plan of the same scan has read, for the same times. */
+  readonly fields?: PlaceFields;
   /** Default: made from the scan. */
   readonly origin?: OriginNotes | null;
 }
@@ -98,9 +96,9 @@ export async function makePlan(
   const { job, connection, store, source, apiKeys } = context;
   const { cells } = scan;
   const { origin = describeOrigin(context, cells) } = options;
-  const complete = new CompleteCells();
-  const { onComplete = (cell, answers) => complete.put(cell, answers) } = options;
-  const unanswered = await findMissing(context, cells, onComplete, options.fieldsOf);
+  const fields = options.fields ?? new PlaceFields(context, scan, options.fieldsOf);
+  if (options.fields === undefined) await fields.readAll();
+  const unanswered = findMissing(context, cells, fields);
   const limited = cellsOfFirstRows(scan, job.limit);
   const compare = spendingComparator(job, cells);
   const lackingOrder = cellsLacking(unanswered.missing, limited);
@@ -132,7 +130,7 @@ export async function makePlan(
       connection.kind === 'local' || connection.sample
         ? []
         : await newKeys(job, connection.keys, store),
-    complete,
+    fields,
     missing,
     cellsCached: (lacking.get(NO_TOPICS) ?? 0) - unanswered.rejected.cells,
     areas: spared && {
@@ -212,11 +210,8 @@ function countSets(missing: ReadonlyTopicSets, cells = missing.size): Lacking {
   return counts;
 }
 
-/** Cells per read. Records of 2,000 cells outlived two garbage collections, and the heap grew by 300 MB. */
-const CELLS_PER_READ = 500;
-
-/** A store with at most this many times the cells of the input is read whole. */
-const MOST_UNASKED = 2;
+/** For a plan without an output: no fields are kept. */
+export const NO_FIELDS = (): number => 0;
 
 interface MissingAnswers {
   readonly missing: ReadonlyTopicSets;
@@ -228,61 +223,42 @@ interface MissingAnswers {
   readonly hasAnswers: Uint8Array;
 }
 
-/** Reads what the store has of the cells.
- * @param onComplete gets each complete cell, in any order; null: their fields are not needed
- * @param fieldsOf how many fields of each topic's answers it gets; default: those of the output */
-async function findMissing(
-  { job, store, source, freshness, isContinued }: RunContext,
+/** What the cells lack, by what was read of them. */
+function findMissing(
+  { job, freshness, isContinued }: RunContext,
   cells: CellTable,
-  onComplete: ((cell: number, complete: CompleteCell) => void) | null,
-  fieldsOf?: (topic: TopicSlug) => number,
-): Promise<MissingAnswers> {
+  fields: PlaceFields,
+): MissingAnswers {
   const missing = new TopicSets(cells.size);
   const hadNoData = new Map<number, TopicSet>();
   const rejected = { cells: 0, rows: 0 };
   const hasAnswers = new Uint8Array(cells.size);
-  const wanted = wantedAnswers(job, freshness).map((answer) => ({
-    ...answer,
-    fields: onComplete === null ? 0 : (fieldsOf?.(answer.topic) ?? answer.fields),
-  }));
-  const put = (cell: number, record: CompleteCell | CellRecord) => {
-    if ('fields' in record) {
-      hasAnswers[cell] = 1;
-      missing.set(cell, NO_TOPICS);
-      onComplete?.(cell, record);
-      return;
-    }
-    if (record.answers.size > 0) hasAnswers[cell] = 1;
-    const unanswered = missingSet(record, job.topics, freshness);
-    if (unanswered === NO_TOPICS && isWithheld(record, job.topics, freshness)) {
-      rejected.cells++;
-      rejected.rows += cells.rows(cell);
-    }
+  const ofForms = fields.forms.map((form) => {
+    if (form === null)
+      return { lacks: NO_TOPICS, isRejected: false, without: NO_TOPICS, isAnswered: true };
+    const { record, isComplete } = form;
+    const unanswered = isComplete ? NO_TOPICS : missingSet(record, job.topics, freshness);
+    const isRejected =
+      !isComplete && unanswered === NO_TOPICS && isWithheld(record, job.topics, freshness);
     const lacks = isContinued ? difference(unanswered, failedSet(record, freshness)) : unanswered;
-    missing.set(cell, lacks);
-    const without = intersection(lacks, noDataSet(record));
-    if (without !== NO_TOPICS) hadNoData.set(cell, without);
-  };
+    const without = isComplete ? NO_TOPICS : intersection(lacks, noDataSet(record));
+    return { lacks, isRejected, without, isAnswered: isComplete || record.answers.size > 0 };
+  });
   // A cell that is not in the store lacks all.
   const all = missingSet(null, job.topics, freshness);
-  for (let cell = 0; cell < cells.size; cell++) missing.set(cell, all);
-  const whole = await store.readAllWanted(
-    source,
-    wanted,
-    (cell) => cells.numberOf(cell),
-    MOST_UNASKED * cells.size,
-  );
-  if (whole !== null) {
-    for await (const page of whole) for (const { number, record } of page) put(number, record);
-    return { missing, hadNoData, rejected, hasAnswers };
-  }
-  for (let from = 0; from < cells.size; from += CELLS_PER_READ) {
-    const records = await store.readWanted(
-      source,
-      cells.cells(from, from + CELLS_PER_READ),
-      wanted,
-    );
-    for (const [index, record] of records.entries()) if (record !== null) put(from + index, record);
+  for (let cell = 0; cell < cells.size; cell++) {
+    const form = fields.formOf(cell);
+    if (form === NOTHING) {
+      missing.set(cell, all);
+      continue;
+    }
+    const { lacks, isRejected, without, isAnswered } = ofForms[form]!;
+    hasAnswers[cell] = isAnswered ? 1 : 0;
+    missing.set(cell, lacks);
+    if (without !== NO_TOPICS) hadNoData.set(cell, without);
+    if (!isRejected) continue;
+    rejected.cells++;
+    rejected.rows += cells.rows(cell);
   }
   return { missing, hadNoData, rejected, hasAnswers };
 }

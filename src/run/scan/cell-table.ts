@@ -1,3 +1,4 @@
+import { type CellSlots, cellNumber, findSlot } from '../../geo/cell-slots.ts';
 import type { Cell } from '../../geo/coordinates.ts';
 import { decimalsFor, wholeUnits } from './value.ts';
 
@@ -6,15 +7,20 @@ const FIRST_CAPACITY = 1024;
 /** A third of the slots stays empty, so that a lookup takes two or three probes. */
 const MOST_FULL = 2 / 3;
 
-/** The distinct cells of an input, numbered in the order of their first rows. Open addressing over typed arrays: 32 bytes a cell
- * or less, where a Map of strings takes some 150. */
+/** The arrays of a table of cells, for threads. */
+export interface CountedCells extends CellSlots {
+  readonly rows: Uint32Array;
+  /** In units (`CellTable`). */
+  readonly values: Float64Array;
+}
+
+/** The distinct cells of an input, numbered in the order of their first rows: 32 bytes a cell or less, where a Map of strings takes
+ * some 150. Its arrays are in memory that threads share. */
 export class CellTable {
-  /** Latitude and longitude of each cell: side by side, so that a lookup reads memory in two places. */
-  #keys = new Int32Array(2 * FIRST_CAPACITY);
-  #rows = new Uint32Array(FIRST_CAPACITY);
-  #values = new Float64Array(FIRST_CAPACITY);
-  /** Number of the cell in each slot plus one; 0 is empty. */
-  #slots = new Uint32Array(2 * FIRST_CAPACITY);
+  #keys = new Int32Array(shared(8 * FIRST_CAPACITY));
+  #rows = new Uint32Array(shared(4 * FIRST_CAPACITY));
+  #values = new Float64Array(shared(8 * FIRST_CAPACITY));
+  #slots = new Uint32Array(shared(8 * FIRST_CAPACITY));
   #size = 0;
   #decimals = 0;
   /** The last requested number. */
@@ -54,8 +60,13 @@ export class CellTable {
     const next = this.#asked + 1;
     const isNext =
       next < this.#size && this.#keys[2 * next] === lat7 && this.#keys[2 * next + 1] === lng7;
-    this.#asked = isNext ? next : this.#slots[this.#find(lat7, lng7)]! - 1;
+    this.#asked = isNext ? next : cellNumber(this.shared, lat7, lng7);
     return this.#asked;
+  }
+
+  /** Its arrays. Valid until the next cell is added. */
+  get shared(): CountedCells {
+    return { keys: this.#keys, slots: this.#slots, rows: this.#rows, values: this.#values };
   }
 
   cell(number: number): Cell {
@@ -102,42 +113,29 @@ export class CellTable {
   }
 
   #find(lat7: number, lng7: number): number {
-    const mask = this.#slots.length - 1;
-    let slot = hash(lat7, lng7) & mask;
-    for (;;) {
-      const number = this.#slots[slot]! - 1;
-      if (number < 0 || (this.#keys[2 * number] === lat7 && this.#keys[2 * number + 1] === lng7))
-        return slot;
-      slot = (slot + 1) & mask;
-    }
+    return findSlot({ keys: this.#keys, slots: this.#slots }, lat7, lng7);
   }
 
   #growSlots(): void {
-    this.#slots = new Uint32Array(this.#slots.length * 2);
+    this.#slots = new Uint32Array(shared(this.#slots.length * 8));
     for (let number = 0; number < this.#size; number++) {
       this.#slots[this.#find(this.#keys[2 * number]!, this.#keys[2 * number + 1]!)] = number + 1;
     }
   }
 
   #growColumns(): void {
-    this.#keys = grown(this.#keys, new Int32Array(this.#size * 4));
-    this.#rows = grown(this.#rows, new Uint32Array(this.#size * 2));
-    this.#values = grown(this.#values, new Float64Array(this.#size * 2));
+    this.#keys = grown(this.#keys, new Int32Array(shared(this.#size * 16)));
+    this.#rows = grown(this.#rows, new Uint32Array(shared(this.#size * 8)));
+    this.#values = grown(this.#values, new Float64Array(shared(this.#size * 16)));
   }
 }
+
+const shared = (bytes: number): SharedArrayBuffer => new SharedArrayBuffer(bytes);
 
 /** A longer array with the same content. */
 export function grown<A extends Int32Array | Uint32Array | Float64Array>(old: A, next: A): A {
   next.set(old);
   return next;
-}
-
-/** Mixes both halves well: cells of one street differ in a few low bits only (the finisher of MurmurHash3). */
-function hash(lat7: number, lng7: number): number {
-  let h = Math.imul(lat7, 0x9e3779b1) ^ lng7;
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return (h ^ (h >>> 16)) >>> 0;
 }
 
 /** Squares of 0.022° by 0.044°: cells in a square use the same outlines and tiles, which stay in the processor's cache. */

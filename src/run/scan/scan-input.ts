@@ -19,6 +19,8 @@ export interface Scan extends RowTally, Disposable {
   /** The pieces of the input, and the threads that read them and can write them. Null if only this thread has read. */
   readonly inThreads: { readonly pool: ThreadPool; readonly pieces: readonly RowPiece[] } | null;
   readonly layout: Layout;
+  /** Disposes of something together with the scan. */
+  readonly adopt: <Resource extends Disposable>(resource: Resource) => Resource;
 }
 
 /** The first pass: streams the input once, checks each location, collects the distinct cells. Spends nothing.
@@ -134,6 +136,7 @@ async function scanLaidOut(
     rowFile,
     layout,
     inThreads: count > 0 && pieces.length > 0 ? { pool, pieces } : null,
+    adopt: (resource) => owned.use(resource),
     [Symbol.dispose]: () => owned.dispose(),
   };
 }

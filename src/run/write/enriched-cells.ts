@@ -1,10 +1,9 @@
 import type { Field } from '../../contract/answer.ts';
 import { type Location, locationOf } from '../../geo/coordinates.ts';
-import { placeFields } from '../../rows/placed-fields.ts';
 import type { RunContext } from '../frame/run-context.ts';
 import type { Plan } from '../plan/planning.ts';
 import type { CellTable } from '../scan/cell-table.ts';
-import { openOutputFields, PLACES_PER_READ } from './output-fields.ts';
+import { fieldsOfPlaces } from './output-fields.ts';
 
 export interface CellOfInput {
   readonly number: number;
@@ -26,20 +25,13 @@ export async function* enrichedCells(
 ) {
   const { plan } = prepared;
   const { cells } = plan.scan;
-  const outputFields = await openOutputFields(prepared, plan);
-  let next = 0;
-  for (;;) {
-    const numbers: number[] = [];
-    for (; next < cells.size && numbers.length < PLACES_PER_READ; next++)
-      if (!isSkipped(next)) numbers.push(next);
-    if (numbers.length === 0) return;
-    const enriched: EnrichedCell[] = [];
-    const sink = placeFields((index, fields) =>
-      enriched.push({ ...cellOfInput(cells, numbers[index]!), fields }),
-    );
-    await outputFields.put(sink, numbers);
-    yield enriched;
+  function* numbers() {
+    for (let number = 0; number < cells.size; number++) if (!isSkipped(number)) yield number;
   }
+  for await (const batch of fieldsOfPlaces(prepared, plan, numbers()))
+    yield batch.map(
+      ([number, fields]): EnrichedCell => ({ ...cellOfInput(cells, number), fields }),
+    );
 }
 
 export function cellOfInput(cells: CellTable, number: number): CellOfInput {

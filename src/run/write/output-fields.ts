@@ -1,25 +1,18 @@
 import { memo } from '../../base/memo.ts';
-import {
-  bareFields,
-  type CompleteFields,
-  completeFields,
-  enrichedFields,
-} from '../../columns/row.ts';
+import { bareFields, completeFields, enrichedFields } from '../../columns/row.ts';
 import { cellStatus, LOOKED_UP, ROW_STATUSES, type RowStatus } from '../../columns/row-status.ts';
+import { wantedColumns } from '../../columns/topic-columns.ts';
 import { type Answer, type CellRecord, EMPTY_RECORD, type Field } from '../../contract/answer.ts';
-import type { OriginNotes, PlaceOrigin } from '../../data/topics/origin-notes.ts';
-import type { Job } from '../../job/settings.ts';
-import { putFields } from '../../rows/placed-fields.ts';
-import type { PlaceSink } from '../../rows/port.ts';
-import type { CompleteCell } from '../../store/answers/port.ts';
-import { wantedAnswers } from '../frame/freshness.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import type { PlaceOrigin } from '../../data/topics/origin-notes.ts';
+import { type OutputPlaces, placeUnpacker } from '../../formats/packed/output-places.ts';
 import type { RunContext } from '../frame/run-context.ts';
 import { readStoredAreas, withAreas } from '../plan/area-plan.ts';
-import { isTrusted } from '../plan/area-verification.ts';
+import { isTrusted, type StoredAreas } from '../plan/area-verification.ts';
+import { type KnownForm, NOTHING, PLAIN, PlaceFields } from '../plan/place-fields.ts';
 import type { Plan } from '../plan/planning.ts';
 import { statusOfFinding } from '../scan/row-places.ts';
-import type { Scan } from '../scan/scan-input.ts';
-import { ratingCounter, type TopicRatings } from './rating-counts.ts';
+import { countRatings, type TopicRatings } from './rating-counts.ts';
 
 type StatusCounts = Record<RowStatus, number>;
 
@@ -37,207 +30,218 @@ export interface OutputSums {
   readonly ratings: readonly TopicRatings[];
 }
 
-/** How many places are read and written together. */
-export const PLACES_PER_READ = 250;
+/** How many places are read together. */
+const PLACES_PER_READ = 250;
 
-/** Most cells kept of those that lack something: each takes a kilobyte. Others are read from the store again. */
-const MOST_KEPT = 50_000;
-
-/** The fields of a cell that lacks something. */
-interface CellFields {
+/** Places with the same status and note. */
+interface PlaceKind {
   readonly status: RowStatus;
   readonly hasAnswers: boolean;
+  /** The fields of status and note. */
   readonly fields: readonly Field[];
 }
 
-/** Opens the fields that a job adds to the rows of its input, as the store has them now. */
-export async function openOutputFields(
-  { job, store, source, sampleRows, freshness, setAside }: RunContext,
+/** The fields that a job adds to the rows of its input, by place: the cells in file order, then the findings of rows without a location. */
+export interface OutputFields {
+  /** The fields of all places, for writers. */
+  readonly places: OutputPlaces;
+  /** The sums over all rows. */
+  sums(): OutputSums;
+}
+
+/** Makes the fields of all places, as the store has them now: what a run bought or looked up is read, the rest was read by its plan. */
+export async function openOutputFields(context: RunContext, plan: Plan): Promise<OutputFields> {
+  const { scan } = plan;
+  const { cells } = scan;
+  const { topics, counts } = context.job;
+  const { fields } = plan;
+  if (mayHaveChanged(context)) await fields.readAgain(lackingCells(fields, cells.size));
+  const kinds = await placeKinds(context, plan, fields);
+  const unlocated = scan.places.unlocated.map((kind) => {
+    const of = { status: statusOfFinding(kind.finding), hasAnswers: false };
+    const [status, note] = bareFields(topics, { status: of.status, note: kind.note }, counts);
+    return kinds.numberOf({ ...of, fields: [status!, note!] });
+  });
+  const places = await kinds.placesOf(Int32Array.from({ length: cells.size }, (_, cell) => cell));
+  for (const [index, kind] of unlocated.entries()) places.kindOf[cells.size + index] = kind;
+  fields.fillEmpty(unlocated.map((_, index) => cells.size + index));
+  let sums: OutputSums | null = null;
+  return {
+    places,
+    sums: () => (sums ??= sumPlaces(plan, places, kinds.list)),
+  };
+}
+
+/** Gives the fields of some places, batch by batch, as the store has them. */
+export async function* fieldsOfPlaces(
+  context: RunContext,
   plan: Plan,
-): Promise<OutputFields> {
+  numbers: Iterable<number>,
+): AsyncGenerator<readonly (readonly [number: number, fields: readonly Field[]])[]> {
+  const isWhole = plan.fields.isOutput;
+  const fields = isWhole ? plan.fields : new PlaceFields(context, plan.scan);
+  const kinds = await placeKinds(context, plan, fields);
+  const batch: number[] = [];
+  const unpacked = async () => {
+    if (!isWhole) await fields.readAgain(batch);
+    const unpack = placeUnpacker(await kinds.placesOf(batch));
+    return batch.splice(0).map((number) => [number, unpack(number)] as const);
+  };
+  for (const number of numbers) {
+    batch.push(number);
+    if (batch.length === PLACES_PER_READ) yield await unpacked();
+  }
+  if (batch.length > 0) yield await unpacked();
+}
+
+/** Whether answers may have come since the plan. */
+function mayHaveChanged({ progress, connection }: RunContext): boolean {
+  return connection.kind === 'local' || progress.calls > 0 || progress.creditsByOthers > 0;
+}
+
+function* lackingCells(fields: PlaceFields, count: number): Generator<number> {
+  for (let cell = 0; cell < count; cell++) if (!fields.isComplete(cell)) yield cell;
+}
+
+/** Finds the kinds of places, by their forms. */
+async function placeKinds(context: RunContext, plan: Plan, fields: PlaceFields) {
+  const { store, source, sampleRows } = context;
   const { scan, origin } = plan;
-  const { cells, areas, places } = scan;
-  const { topics, counts } = job;
-  const wanted = wantedAnswers(job, freshness);
   const isTrustedNow = plan.areas !== null && isTrusted(plan.areas.verification);
-  const stored = isTrustedNow ? await readStoredAreas(areas, store, source) : null;
-  const fieldsOf = (own: CellRecord, cell: number): CellFields => {
-    const { record: held, used } = stored
-      ? withAreas(own, cell, job, areas, stored, freshness)
-      : { record: own, used: [] };
+  const stored = isTrustedNow ? await readStoredAreas(scan.areas, store, source) : null;
+  const list: PlaceKind[] = [];
+  const numbers = new Map<string, number>();
+  const makeKind = kindMaker(context, plan);
+  const kindOf = new Uint32Array(new SharedArrayBuffer(4 * fields.table.entries.length));
+
+  function numberOf(kind: PlaceKind): number {
+    const key = JSON.stringify(kind);
+    const number = numbers.get(key) ?? list.push(kind) - 1;
+    numbers.set(key, number);
+    return number;
+  }
+
+  /** By form and by whether it is sample data: the kind for each origin. */
+  const known = new Map<number, Map<PlaceOrigin | null, number>>();
+  function kindOfForm(cell: number, form: number): number {
+    const oldest = fields.times[cell]!;
+    const isSample = !Number.isNaN(oldest) && sampleRows.has(oldest);
+    const key = 2 * (form + 1) + (isSample ? 1 : 0);
+    const byOrigin = known.get(key) ?? new Map<PlaceOrigin | null, number>();
+    known.set(key, byOrigin);
+    const from = origin?.originOf(cell) ?? null;
+    let number = byOrigin.get(from);
+    if (number === undefined) {
+      const of = form === NOTHING || form === PLAIN ? null : fields.forms[form]!;
+      number = numberOf(
+        form === PLAIN || of?.isComplete
+          ? makeKind.complete(of, oldest, isSample, from)
+          : makeKind.lacking(of?.record ?? EMPTY_RECORD, isSample, from),
+      );
+      byOrigin.set(from, number);
+    }
+    return number;
+  }
+
+  /** Puts the fields of places whose areas have answers. */
+  async function putWithAreas(areas: StoredAreas, lacking: readonly number[]): Promise<void> {
+    const records = await store.read(
+      source,
+      lacking.map((cell) => scan.cells.cell(cell)),
+    );
+    for (const [index, cell] of lacking.entries()) {
+      const made = makeKind.withAreas(records[index] ?? EMPTY_RECORD, cell, areas);
+      const [status, note, asOf, ...own] = made.fields;
+      fields.put(cell, own, asOf === null ? Number.NaN : Date.parse(String(asOf)));
+      kindOf[cell] = numberOf({ ...made, fields: [status!, note!] });
+    }
+  }
+
+  return {
+    list,
+    numberOf,
+    /** The kinds of some cells: the result is of use for these. */
+    async placesOf(cells: Int32Array | readonly number[]): Promise<OutputPlaces> {
+      const lacking: number[] = [];
+      for (const cell of cells) {
+        if (stored !== null && !fields.isComplete(cell)) lacking.push(cell);
+        else kindOf[cell] = kindOfForm(cell, fields.formOf(cell));
+      }
+      for (let from = 0; from < lacking.length; from += PLACES_PER_READ)
+        await putWithAreas(stored!, lacking.slice(from, from + PLACES_PER_READ));
+      fields.fillEmpty(cells);
+      const { table, times, width } = fields;
+      const kinds = list.map((kind) => kind.fields);
+      const empty = scan.layout.hasPoints ? 1 : 0;
+      return { table, kinds, kindOf, times, width, empty, ...(await store.texts()) };
+    },
+  };
+}
+
+/** Makes status and note of places. */
+function kindMaker({ job, freshness, setAside, sampleRows }: RunContext, plan: Plan) {
+  const { topics, counts } = job;
+  const { freshSince, startedAt } = freshness;
+  const { origin, scan } = plan;
+  const noteOf = (from: PlaceOrigin | null): string =>
+    from === null ? '' : origin!.noteOf(topics, from);
+  const completeOf = memo((from: PlaceOrigin | null) =>
+    memo((isSample: boolean) =>
+      completeFields(topics, counts, () => isSample, startedAt, noteOf(from)),
+    ),
+  );
+  const width = (topic: TopicSlug) => wantedColumns(topic, counts).length;
+
+  function lacking(
+    held: CellRecord,
+    isSample: (oldest: number) => boolean,
+    from: PlaceOrigin | null,
+    used: readonly string[] = [],
+  ): PlaceKind {
     const record = origin === null ? held : withoutReplaced(held);
     const texts = origin === null ? undefined : LOOKED_UP;
-    const result = cellStatus(
-      record,
-      topics,
-      freshness.freshSince,
-      freshness.startedAt,
-      texts,
-      setAside,
-    );
+    const result = cellStatus(record, topics, freshSince, startedAt, texts, setAside);
     const answered = topics.filter((topic) => record.answers.has(topic));
-    const from =
-      origin !== null && answered.length > 0 ? origin.noteOf(answered, origin.originOf(cell)) : '';
-    const note = [from, result.note, used.length > 0 ? `by ${used.join(' and ')}` : '']
+    const ofOrigin = origin !== null && answered.length > 0 ? origin.noteOf(answered, from!) : '';
+    const note = [ofOrigin, result.note, used.length > 0 ? `by ${used.join(' and ')}` : '']
       .filter(Boolean)
       .join('; ');
-    const fields = enrichedFields(
-      record,
-      topics,
-      { ...result, note },
-      sampleRows.has,
-      counts,
-      freshness.startedAt,
-    );
+    const fields = enrichedFields(record, topics, { ...result, note }, isSample, counts, startedAt);
     return { status: result.status, hasAnswers: answered.length > 0, fields };
-  };
-  const bare = places.unlocated.map((kind) =>
-    bareFields(topics, { status: statusOfFinding(kind.finding), note: kind.note }, counts),
-  );
-  const completeOf = completeCellFields(job, sampleRows.has, freshness.startedAt, origin);
-  const read = async (numbers: readonly number[]) => {
-    const asked = numbers.map((cell) => cells.cell(cell));
-    const records =
-      stored !== null
-        ? await store.read(source, asked)
-        : await store.readWanted(source, asked, wanted);
-    return records.map((record, index) => {
-      const cell = numbers[index]!;
-      return record === null || !('fields' in record)
-        ? fieldsOf(record ?? EMPTY_RECORD, cell)
-        : record;
-    });
-  };
-  return new OutputFields(job, plan, { bare, completeOf, read });
-}
-
-interface FieldMakers {
-  /** The fields of rows without a location, by their finding. */
-  readonly bare: readonly (readonly Field[])[];
-  /** The form of a cell's fields that the plan has read. */
-  readonly completeOf: (cell: number) => CompleteFields;
-  readonly read: (cells: readonly number[]) => Promise<(CellFields | CompleteCell)[]>;
-}
-
-/** The added fields of all rows, by place: the cells in file order, then the findings of rows without a location. Cells that the plan has
- * not read are read from the store. */
-export class OutputFields {
-  readonly #job: Job;
-  readonly #scan: Scan;
-  readonly #complete: Plan['complete'];
-  readonly #makers: FieldMakers;
-  /** The fields of cells that lack something, of those that the first pass has read. It adds the others to the plan's. */
-  readonly #kept = new Map<number, readonly Field[]>();
-  /** The plan reads cells that lack nothing: their status, the first of all (`ok`), is 0 already. */
-  readonly #statuses: Uint8Array;
-  /** By the cell's number: 1 where it lacks something and has an answer. */
-  readonly #hasAnswers: Uint8Array;
-  #sums: Promise<OutputSums> | null = null;
-
-  constructor(job: Job, { scan, complete }: Pick<Plan, 'scan' | 'complete'>, makers: FieldMakers) {
-    this.#job = job;
-    this.#scan = scan;
-    this.#complete = complete;
-    this.#makers = makers;
-    this.#statuses = new Uint8Array(scan.cells.size);
-    this.#hasAnswers = new Uint8Array(scan.cells.size);
   }
 
-  get count(): number {
-    return this.#scan.cells.size + this.#makers.bare.length;
-  }
-
-  /** Puts the fields of places into a sink, in the given order, after the pass that counts: cells that it has kept are not read again. */
-  async give(sink: PlaceSink, places: readonly number[]): Promise<void> {
-    await this.sums();
-    await this.put(sink, places);
-  }
-
-  /** As `give`, without counting. @param keeps whether cells that are read are kept, while there is room */
-  async put(sink: PlaceSink, places: readonly number[], keeps = false): Promise<void> {
-    const { size } = this.#scan.cells;
-    const { bare, completeOf, read } = this.#makers;
-    const unread = places.filter(
-      (place) => place < size && !this.#complete.has(place) && !this.#kept.has(place),
-    );
-    const fieldsRead = new Map<number, readonly Field[]>();
-    for (const [index, cell] of (unread.length === 0 ? [] : await read(unread)).entries()) {
-      const number = unread[index]!;
-      this.#statuses[number] = ROW_STATUSES.indexOf('packed' in cell ? 'ok' : cell.status);
-      if ('packed' in cell) {
-        if (keeps) this.#complete.put(number, cell);
-        if (this.#complete.has(number)) continue;
-        fieldsRead.set(number, completeOf(number).of(cell.asOf, cell.fields(), cell.stated));
-      } else {
-        this.#hasAnswers[number] = cell.hasAnswers ? 1 : 0;
-        fieldsRead.set(number, cell.fields);
-        if (keeps && this.#kept.size < MOST_KEPT) this.#kept.set(number, cell.fields);
-      }
-    }
-    for (const place of places) {
-      const fields =
-        place < size ? (fieldsRead.get(place) ?? this.#kept.get(place)) : bare[place - size];
-      if (fields === undefined) this.#complete.putFields(place, completeOf(place), sink);
-      else putFields(sink, fields);
-      // The point of each row replaces it: rows of one place may differ.
-      if (this.#scan.layout.hasPoints) sink.put(null);
-      sink.endPlace();
-    }
-  }
-
-  /** Puts the fields of all places, in order. The first pass counts statuses and ratings, too. */
-  async giveAll(sink: PlaceSink): Promise<void> {
-    if (this.#sums === null) await this.sums(sink);
-    else for (const places of this.#batches()) await this.give(sink, places);
-  }
-
-  /** The sums over all rows. @param sink gets the fields, if this is the first pass over them */
-  sums(sink: PlaceSink = NO_SINK): Promise<OutputSums> {
-    this.#sums ??= this.#counted(sink);
-    return this.#sums;
-  }
-
-  /** Frees what is kept; later reads go to the store. */
-  release(): void {
-    this.#complete.release();
-    this.#kept.clear();
-  }
-
-  async #counted(sink: PlaceSink): Promise<OutputSums> {
-    const { counting, ratings } = ratingCounter(this.#job, this.#scan.cells);
-    const counted = counting(sink);
-    for (const places of this.#batches()) await this.put(counted, places, true);
-    const sums = sumStatuses(this.#scan, this.#statuses);
-    const { cells } = this.#scan;
-    let answered = sums.status.ok;
-    for (let cell = 0; cell < cells.size; cell++)
-      if (this.#hasAnswers[cell] === 1 && this.#statuses[cell] !== COMPLETE)
-        answered += cells.rows(cell);
-    return { ...sums, answered, ratings };
-  }
-
-  *#batches(): Generator<readonly number[]> {
-    for (let from = 0; from < this.count; from += PLACES_PER_READ) {
-      yield Array.from(
-        { length: Math.min(PLACES_PER_READ, this.count - from) },
-        (_, index) => from + index,
+  return {
+    complete(
+      form: KnownForm | null,
+      oldest: number,
+      isSample: boolean,
+      from: PlaceOrigin | null,
+    ): PlaceKind {
+      const answers = form === null ? [] : topics.map((topic) => form.record.answers.get(topic)!);
+      const stated = answers.some((answer) => answer.stated)
+        ? answers.map((answer) => answer.stated ?? '').join('\n')
+        : '';
+      const own = topics.flatMap((topic, index) =>
+        form === null ? plainFields(width(topic)) : answers[index]!.fields.slice(0, width(topic)),
       );
-    }
-  }
+      const [status, note] = completeOf(from)(isSample)(oldest, own, stated);
+      return { status: 'ok', hasAnswers: true, fields: [status!, note!] };
+    },
+    lacking(record: CellRecord, isSample: boolean, from: PlaceOrigin | null): PlaceKind {
+      const { fields, ...kind } = lacking(record, () => isSample, from);
+      return { ...kind, fields: fields.slice(0, 2) };
+    },
+    /** All fields of a place that lacks something, with the answers of its areas. */
+    withAreas(own: CellRecord, cell: number, areas: StoredAreas): PlaceKind {
+      const { record, used } = withAreas(own, cell, job, scan.areas, areas, freshness);
+      return lacking(record, sampleRows.has, origin?.originOf(cell) ?? null, used);
+    },
+  };
 }
 
-/** Makes the fields of complete cells, whose note states the origin of their answers. */
-function completeCellFields(
-  { topics, counts }: Job,
-  isSample: (oldest: number) => boolean,
-  now: number,
-  origin: OriginNotes | null,
-): (cell: number) => CompleteFields {
-  const fieldsFrom = (of: PlaceOrigin | null) =>
-    completeFields(topics, counts, isSample, now, of === null ? '' : origin!.noteOf(topics, of));
-  const complete = memo(fieldsFrom);
-  return (cell) => complete(origin?.originOf(cell) ?? null);
-}
+/** Fields of an answer of which a note says nothing. */
+const plainFields = (width: number): Field[] =>
+  width === 0 ? [] : ['', ...new Array<null>(width - 1).fill(null)];
 
 /** Without the answers that a later look-up did not find again: their data was removed or replaced, and costs nothing to look up. */
 function withoutReplaced({ answers, failures }: CellRecord): CellRecord {
@@ -245,25 +249,27 @@ function withoutReplaced({ answers, failures }: CellRecord): CellRecord {
   return { answers: new Map([...answers].filter(([, answer]) => isCurrent(answer))), failures };
 }
 
-const COMPLETE = ROW_STATUSES.indexOf('ok');
-
-const NO_SINK: PlaceSink = { put() {}, putMillionths() {}, putText() {}, endPlace() {} };
-
 /** The rows and their value by status, from the sums that the scan has kept. */
-function sumStatuses(
-  { cells, places }: Scan,
-  statuses: Uint8Array,
-): Omit<OutputSums, 'ratings' | 'answered'> {
+function sumPlaces(
+  { scan, fields }: Plan,
+  places: OutputPlaces,
+  kinds: readonly PlaceKind[],
+): OutputSums {
+  const { cells, places: rows } = scan;
   const status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as StatusCounts;
   const value = { ...status };
+  const { kindOf } = places;
   let cellsComplete = 0;
+  let answered = 0;
   for (let cell = 0; cell < cells.size; cell++) {
-    const name = ROW_STATUSES[statuses[cell]!]!;
-    if (name === 'ok') cellsComplete++;
-    status[name] += cells.rows(cell);
-    value[name] += cells.value(cell);
+    const kind = kinds[kindOf[cell]!]!;
+    if (kind.status === 'ok') cellsComplete++;
+    if (kind.status === 'ok' || kind.hasAnswers) answered += cells.rows(cell);
+    status[kind.status] += cells.rows(cell);
+    value[kind.status] += cells.value(cell);
   }
-  for (const kind of places.unlocated) status[statusOfFinding(kind.finding)] += kind.rows;
-  const isComplete = (cell: number) => ROW_STATUSES[statuses[cell]!] === 'ok';
-  return { status, value, cellsComplete, isComplete };
+  for (const kind of rows.unlocated) status[statusOfFinding(kind.finding)] += kind.rows;
+  const isComplete = (cell: number) => kinds[kindOf[cell]!]!.status === 'ok';
+  const ratings = countRatings(scan, fields, places);
+  return { status, value, answered, cellsComplete, isComplete, ratings };
 }

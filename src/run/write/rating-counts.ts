@@ -1,10 +1,13 @@
-import { addedColumns } from '../../columns/row.ts';
-import { wantedColumns } from '../../columns/topic-columns.ts';
 import type { Field } from '../../contract/answer.ts';
 import { topicOf } from '../../contract/topics.ts';
-import type { Job } from '../../job/settings.ts';
-import type { PlaceSink } from '../../rows/port.ts';
-import type { CellTable } from '../scan/cell-table.ts';
+import {
+  leadingWidth,
+  type OutputPlaces,
+  placeUnpacker,
+} from '../../formats/packed/output-places.ts';
+import { TAGS } from '../../formats/packed/packed-fields.ts';
+import { type PlaceFields, SUMS_A_TOPIC } from '../plan/place-fields.ts';
+import type { Scan } from '../scan/scan-input.ts';
 
 const HIGHEST_RATINGS = ['Very High', 'Relatively High'] as const;
 
@@ -23,56 +26,46 @@ export interface TopicRatings {
   readonly highest: readonly [RatedRows, RatedRows];
 }
 
-/** Counts ratings while the fields pass to a writer: reading them again after writing would double the time. */
-export function ratingCounter(job: Pick<Job, 'topics' | 'counts'>, cells: CellTable) {
-  const names = addedColumns(job.topics, '', job.counts).map(({ name }) => name);
-  const ratings: TopicRatings[] = [];
+/** Counts the rows of all places by their ratings: those of complete places were counted as they were read. */
+export function countRatings(
+  { cells }: Pick<Scan, 'cells'>,
+  fields: PlaceFields,
+  places: OutputPlaces,
+): TopicRatings[] {
+  const { wanted, rated, ratings, uncounted } = fields;
   const none = () => ({ rows: 0, value: 0 });
-  /** By field: the topic whose rating it is. */
-  const topicAt: (TopicRatings | undefined)[] = names.map(() => undefined);
-  for (const slug of job.topics.filter((slug) => topicOf(slug).category === 'natural')) {
-    const topic: TopicRatings = {
-      title: topicOf(slug).title,
-      answered: none(),
-      highest: [none(), none()],
-    };
-    ratings.push(topic);
-    // The rating is the first column of a natural topic.
-    topicAt[names.indexOf(wantedColumns(slug, job.counts)[0]!.name)] = topic;
-  }
-  let number = 0;
-  let at = 0;
-  let [rows, value] = [cells.rows(0), cells.value(0)];
-  const see = (field: Field) => {
-    const topic = topicAt[at++];
-    // Places after the cells are of rows that were not looked up: all their ratings are null.
-    if (topic === undefined || field === null) return;
-    topic.answered.rows += rows;
-    topic.answered.value += value;
-    const rank = field === HIGHEST_RATINGS[0] ? 0 : 1;
-    if (field !== HIGHEST_RATINGS[rank]) return;
-    topic.highest[rank].rows += rows;
-    topic.highest[rank].value += value;
-  };
-  const counting = (sink: PlaceSink): PlaceSink => ({
-    put(field) {
-      see(field);
-      sink.put(field);
-    },
-    putMillionths(millionths) {
-      at++;
-      sink.putMillionths(millionths);
-    },
-    putText(text, number) {
-      see(text);
-      sink.putText(text, number);
-    },
-    endPlace() {
-      at = 0;
-      number++;
-      [rows, value] = [cells.rows(number), cells.value(number)];
-      sink.endPlace();
-    },
+  const counts = rated.map((index): TopicRatings => {
+    const { title } = topicOf(wanted[index]!.topic);
+    return { title, answered: none(), highest: [none(), none()] };
   });
-  return { counting, ratings: ratings as readonly TopicRatings[] };
+  const add = (topic: number, rating: Field, rows: number, value: number) => {
+    if (rating === null || rows === 0) return;
+    const { answered, highest } = counts[topic]!;
+    const rank = (HIGHEST_RATINGS as readonly Field[]).indexOf(rating);
+    for (const sum of rank < 0 ? [answered] : [answered, highest[rank]!]) {
+      sum.rows += rows;
+      sum.value += value;
+    }
+  };
+  for (const topic of counts.keys()) {
+    for (let tag: number = TAGS.firstText; tag < SUMS_A_TOPIC / 2; tag++) {
+      const at = topic * SUMS_A_TOPIC + 2 * tag;
+      add(topic, places.texts[tag - TAGS.firstText] ?? '', ratings[at]!, ratings[at + 1]!);
+    }
+  }
+  const unpack = placeUnpacker(places);
+  const firstAt = rated.map((index) =>
+    wanted.slice(0, index).reduce((sum, answer) => sum + answer.fields, leadingWidth(places)),
+  );
+  for (let at = 0; at < uncounted.length; at += 2) {
+    const [cell, topic] = [uncounted[at]!, uncounted[at + 1]!];
+    add(topic, unpack(cell)[firstAt[topic]!]!, cells.rows(cell), cells.value(cell));
+  }
+  for (let cell = 0; cell < cells.size; cell++) {
+    if (fields.isComplete(cell)) continue;
+    const own = unpack(cell);
+    for (const topic of counts.keys())
+      add(topic, own[firstAt[topic]!]!, cells.rows(cell), cells.value(cell));
+  }
+  return counts;
 }

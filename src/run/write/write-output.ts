@@ -10,7 +10,7 @@ import {
   type PartFile,
   type PartFiles,
 } from '../../rows/parts/part-files.ts';
-import type { PlacedFields, RowFile, WriteRequest, WriteResult } from '../../rows/port.ts';
+import type { RowFile, WriteRequest, WriteResult } from '../../rows/port.ts';
 import { outputOfPart } from '../frame/job-outputs.ts';
 import { addTo } from '../frame/progress.ts';
 import type { RunContext } from '../frame/run-context.ts';
@@ -50,13 +50,7 @@ export async function writeOutput(
   const { added } = scan.layout;
   const { types } = job;
   const files = scannedFiles(job, scan);
-  const all = {
-    count: fields.count,
-    give: (sink: Parameters<PlacedFields['give']>[0]) => fields.giveAll(sink),
-    // The files share what was encoded; one file frees the fields as soon as they are.
-    ...(files.length > 1 ? { encoded: new Map() } : { release: () => fields.release() }),
-  };
-  const give: PlacedFields['give'] = (sink, places) => fields.give(sink, places);
+  const { places } = fields;
   const pieces = Map.groupBy(inThreads?.pieces ?? [], ({ file }) => file);
 
   /** @throws INPUT_UNREADABLE where the file has changed since the scan */
@@ -64,17 +58,19 @@ export async function writeOutput(
     { name, open, rows, rowsBefore, file, ...own }: ScannedFile,
     signal: AbortSignal,
   ) {
-    const places = scan.places.placesFrom(scan.cells.size, rowsBefore);
+    const numbersOf = scan.places.placesFrom(scan.cells.size, rowsBefore);
     let given = 0;
-    const next = (count: number) => {
+    const next = async (count: number) => {
       given += count;
       if (given > rows) throw moreRows(name, rows);
       addTo(progress, { rows: count });
-      return places(count);
+      return { numbers: numbersOf(count), places };
     };
     const threads =
-      inThreads === null ? undefined : { pool: inThreads.pool, pieces: pieces.get(file) ?? [] };
-    const placed = { next, give, all, inThreads: threads };
+      inThreads === null
+        ? undefined
+        : { pool: inThreads.pool, pieces: pieces.get(file) ?? [], places };
+    const placed = { next, inThreads: threads };
     const request = { ...own, added, types, decimal, placed, signal, interrupt };
     const result = await (await open()).write(request);
     if (result.rows !== rows) throw otherRows(name, result.rows, rows);
@@ -95,7 +91,7 @@ export async function writeOutput(
   );
   await Promise.all(lanes);
   failed.signal.throwIfAborted();
-  return { rows: scan.rows, bytes, ...(await fields.sums()) };
+  return { rows: scan.rows, bytes, ...fields.sums() };
 }
 
 /** Refuses, before anything is bought, an output whose format has no room for the rows or columns. @throws OUTPUT_UNWRITABLE, INPUT_COLUMNS */

@@ -1,17 +1,20 @@
 import type { Answer, CellRecord, TopicFailure } from '../../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
+import { FieldPacker, type Texts } from '../../formats/packed/packed-fields.ts';
 import {
-  answerFinder,
   answersIn,
   damagedCell,
   endOfFields,
   mergedAnswers,
+  type SoughtAnswer,
   statedIn,
 } from './packed-answers.ts';
-import { FieldPacker, type Texts } from './packed-fields.ts';
-import type { CompleteCell, WantedAnswer } from './port.ts';
+import type { WantedAnswer } from './port.ts';
 
-type PackedFailures = Record<string, [reason: TopicFailure['reason'], note: string, at: number]>;
+export type PackedFailures = Record<
+  string,
+  [reason: TopicFailure['reason'], note: string, at: number]
+>;
 
 /** The stored row of a cell: its answers packed, its failures as JSON. */
 export interface PackedCell {
@@ -38,44 +41,24 @@ export function cellReader(texts: Texts, widthOf: WidthOf) {
       if (!isTopicSlug(topic)) continue;
       if (width !== (widthOf(topic) ?? width)) continue;
       endOfFields(bytes, answer, width);
-      const stated = answer.isStated ? { stated: statedText(bytes, statedIn(bytes, answer)) } : {};
+      const stated = answer.isStated
+        ? { stated: String(packer.unpack(bytes, statedIn(bytes, answer), 1)[0] ?? '') }
+        : {};
       answers.set(topic, { topic, asOf, fields: packer.unpack(bytes, from, width), ...stated });
     }
     return { answers, failures: unpackFailures(failures) };
   }
 
-  const statedText = (bytes: Buffer, at: number): string =>
-    String(packer.unpack(bytes, at, 1)[0] ?? '');
-
-  /** Makes a function that copies the wanted fields of a cell, where it has all wanted answers, none of them too old; else it unpacks all. */
-  function picker(wanted: readonly WantedAnswer[]) {
-    const sought = wanted.map((answer) => ({
+  /** What a search for answers needs to know of them. */
+  function soughtOf(wanted: readonly WantedAnswer[]): SoughtAnswer[] {
+    return wanted.map((answer) => ({
       ...answer,
       slug: texts.numberOf(answer.topic),
       width: widthOf(answer.topic),
     }));
-    const { hasAll, positions } = answerFinder(sought);
-    const { froms, tos, statedAt } = positions;
-    const fieldCount = wanted.reduce((sum, { fields }) => sum + fields, 0);
-    return (cell: PackedCell): CompleteCell | CellRecord => {
-      const bytes = cell.answers;
-      if (!hasAll(bytes)) return unpack(cell);
-      const { asOf, hasNull } = positions;
-      const packed = Buffer.allocUnsafe(positions.size);
-      let used = 0;
-      for (let index = 0; index < wanted.length; index++) {
-        // Some 15 bytes an answer: a call to `copy` costs more.
-        for (let at = froms[index]!; at < tos[index]!; at++) packed[used++] = bytes[at]!;
-      }
-      const stated = positions.isStated
-        ? Array.from(statedAt, (at) => (at > 0 ? statedText(bytes, at) : '')).join('\n')
-        : '';
-      const fields = () => packer.unpack(packed, 0, fieldCount);
-      return { asOf, hasNull, packed, width: fieldCount, packer, stated, fields };
-    };
   }
 
-  return { unpack, picker };
+  return { unpack, soughtOf };
 }
 
 /** The row of a cell after a call. A newer answer replaces an older one and removes the topic's failure; a failure removes no
@@ -113,7 +96,7 @@ function unpackFailures(text: string | null): Map<TopicSlug, TopicFailure> {
   return failures;
 }
 
-function parsedFailures(text: string): PackedFailures {
+export function parsedFailures(text: string): PackedFailures {
   try {
     return JSON.parse(text);
   } catch {

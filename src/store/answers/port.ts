@@ -1,7 +1,10 @@
-import type { Answer, CellRecord, Field, SampleMark, TopicFailure } from '../../contract/answer.ts';
+import type { Answer, CellRecord, SampleMark, TopicFailure } from '../../contract/answer.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
+import type { BlocksLeft, PlaceTable } from '../../formats/packed/place-table.ts';
+import type { CellSlots } from '../../geo/cell-slots.ts';
 import type { Cell } from '../../geo/coordinates.ts';
-import type { FieldPacker } from './packed-fields.ts';
+import type { ThreadPool } from '../../threads/thread-pool.ts';
+
 import type { TopicSet } from './topic-set.ts';
 
 /** A topic, and the oldest acceptable time of an answer. */
@@ -10,28 +13,67 @@ export interface Wanted {
   readonly freshSince: number;
 }
 
+/** A field of which the note of a row speaks. */
+export interface ToldField {
+  /** Its number among the fields of the topic. */
+  readonly field: number;
+  /** The note tells numbers up to this; null: none. */
+  readonly atMost: number | null;
+  /** The field speaks of the moment of its answer: one given before this time is empty, and the note says so. Null: it does not. */
+  readonly endedBefore: number | null;
+}
+
 /** An answer to read, with its first `fields` fields. */
 export interface WantedAnswer extends Wanted {
   readonly fields: number;
+  readonly told?: readonly ToldField[];
 }
 
-export interface CompleteCell {
-  /** When the oldest of the wanted answers was given. */
-  readonly asOf: number;
-  /** Whether the first wanted field of an answer is null. */
-  readonly hasNull: boolean;
-  /** What the service states of the data behind each wanted answer (`statedText`), a line each; '' where it states nothing. */
-  readonly stated: string;
-  /** The wanted fields, in the order wanted. They may be unpacked here: call it only while the store is open. */
-  readonly fields: () => readonly Field[];
-  /** The same fields, packed: a cache of many cells keeps these bytes. */
-  readonly packed: Uint8Array;
-  readonly width: number;
-  /** Unpacks them: one object for all cells of a store. */
-  readonly packer: FieldUnpacker;
+/** What is read of the stored answers of places, and where it goes: plain data, whose arrays threads share. */
+export interface PlaceReading {
+  readonly source: number;
+  readonly wanted: readonly WantedAnswer[];
+  /** The wanted answers whose first field is a rating, by their index. */
+  readonly rated: readonly number[];
+  /** The places, with the rows and the value of each. */
+  readonly cells: CellSlots & { readonly rows: Uint32Array; readonly values: Float64Array };
+  /** How many places are asked for. */
+  readonly count: number;
+  /** The places to read, with 1 for each of them that was not read yet; null: all that the table does not have. */
+  readonly again: {
+    readonly numbers: Int32Array;
+    readonly asked: Uint8Array<SharedArrayBuffer>;
+  } | null;
+  readonly table: PlaceTable;
+  /** By place, when its oldest answer was given; NaN without one. */
+  readonly times: Float64Array<SharedArrayBuffer>;
+  /** Failures before and after one of these times differ. */
+  readonly moments: readonly number[];
+  /** Whether an answer is left out that is older than a failure of its topic. */
+  readonly dropsReplaced: boolean;
 }
 
-export type FieldUnpacker = Pick<FieldPacker, 'unpack' | 'put'>;
+/** A stored row of a cell that stands for all places whose status and note are the same but for the time and the origin of their answers. */
+export interface StoredForm {
+  /** Whether it has all wanted answers, none of them too old. */
+  readonly isComplete: boolean;
+  readonly row: { readonly answers: Uint8Array; readonly failures: string | null };
+}
+
+/** What was read of some places, beside their fields in the table. */
+export interface PlacesRead {
+  /** The number of the reader that read them: each counts its forms on its own. */
+  readonly reader: number;
+  /** Pairs of a place and the number of its form, for all but complete places of which there is nothing to say. */
+  readonly pairs: Int32Array;
+  /** The forms that this reader has not given before. */
+  readonly forms: readonly StoredForm[];
+  /** Of complete places, for each rated topic and each tag of a rating the rows and their value. */
+  readonly ratings: Float64Array;
+  /** Pairs of a place and the index of a rated topic that the sums leave out: its rating has no tag of its own. */
+  readonly uncounted: readonly number[];
+  readonly left: BlocksLeft;
+}
 
 export interface CellAnswers {
   readonly cell: Cell;
@@ -65,24 +107,14 @@ export interface BundleContents {
 export interface AnswersPort {
   /** The record of each cell, in the given order; null for a cell without a record. */
   read(source: number, cells: readonly Cell[]): Promise<readonly (CellRecord | null)[]>;
-  /** Like `read`, but returns only the wanted answers of complete cells. In a warm run nearly all cells are complete, and making their
-   * records took most of the plan's time. */
-  readWanted(
-    source: number,
-    cells: readonly Cell[],
-    wanted: readonly WantedAnswer[],
-  ): Promise<readonly (CompleteCell | CellRecord | null)[]>;
-  /** Like `readWanted`, for all cells of a source, in pages, in any order; null if the store may have more than `most` cells. For many
-   * cells it takes a third of the time.
-   * @param numberOf the number by which the caller knows a cell; below 0 for one that it does not need */
-  readAllWanted(
-    source: number,
-    wanted: readonly WantedAnswer[],
-    numberOf: (cell: Cell) => number,
-    most: number,
-  ): Promise<AsyncIterable<
-    readonly { readonly number: number; readonly record: CompleteCell | CellRecord }[]
-  > | null>;
+  /** Reads the stored answers of places into a table, in parts, in any order. Places without a record stay as they are.
+   * @param pool threads that read at the same time, where the database is a file
+   * @throws STORE_UNUSABLE for an answer that has changed since it was written */
+  readPlaces(reading: PlaceReading, pool: ThreadPool | null): AsyncIterable<PlacesRead>;
+  /** The record of a form. */
+  recordOf(form: StoredForm): CellRecord;
+  /** The texts of packed fields by number, null for a damaged one, and the name of the store for its error. */
+  texts(): Promise<{ readonly texts: readonly (string | null)[]; readonly store: string }>;
   /** The stored answers of each area, in the given order; null for an area without a record. */
   readAreas(source: number, areas: readonly string[]): Promise<readonly (StoredArea | null)[]>;
   /** Writes answers that cost nothing, in one transaction and without a ledger row: they are durable when this resolves. */

@@ -1,5 +1,6 @@
 import type { Answer, Field } from '../../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
+import { damagedStore } from '../../formats/packed/damaged-store.ts';
 import {
   read,
   type SqlDatabase,
@@ -9,7 +10,7 @@ import {
   write,
 } from '../../sql/sql-work.ts';
 import type { SettledCall } from '../ledger/ledger-moves.ts';
-import { type Checked, checksumOf, damagedStore } from './packed-answers.ts';
+import { type Checked, checksumOf } from './packed-answers.ts';
 import type { AreaAnswers, StoredArea, Wanted } from './port.ts';
 import { storedJson } from './stored-json.ts';
 

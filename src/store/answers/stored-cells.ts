@@ -1,6 +1,7 @@
 import { resultOrNull } from '../../base/errors.ts';
 import type { CellRecord } from '../../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
+import { damagedStore } from '../../formats/packed/damaged-store.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
 import {
   read,
@@ -19,14 +20,8 @@ import {
   type PackedCell,
   withoutRejections,
 } from './cell-answers.ts';
-import {
-  answersIn,
-  answersSince,
-  type Checked,
-  checksumOf,
-  damagedStore,
-} from './packed-answers.ts';
-import type { CellAnswers, CompleteCell, WantedAnswer } from './port.ts';
+import { answersIn, answersSince, type Checked, checksumOf } from './packed-answers.ts';
+import type { CellAnswers } from './port.ts';
 import { AREA_COLUMNS, isIntactArea, type StoredAreaRow } from './stored-areas.ts';
 import type { TextTable } from './text-table.ts';
 import { type TopicSet, topicSet } from './topic-set.ts';
@@ -133,47 +128,6 @@ export function cellRecords(
   cells: readonly Cell[],
 ): SqlReading<(CellRecord | null)[]> {
   return readingCells(stored, source, cells, () => stored.reader.unpack);
-}
-
-/** Reads cells. Of complete cells it returns only the wanted answers, in the wanted order. */
-export function wantedCells(
-  stored: StoredCells,
-  source: number,
-  cells: readonly Cell[],
-  wanted: readonly WantedAnswer[],
-): SqlReading<(CompleteCell | CellRecord | null)[]> {
-  return readingCells(stored, source, cells, () => stored.reader.picker(wanted));
-}
-
-/** The next cells of a source after a cell, in the order in which they were stored, with what `wantedCells` returns of them.
- * @param numberOf the number of a cell for the caller; below 0 for one that it does not need
- * @returns `after`: where the next page begins; null after the last one */
-export function* wantedPage(
-  { texts, reader }: StoredCells,
-  source: number,
-  wanted: readonly WantedAnswer[],
-  after: number,
-  numberOf: (cell: Cell) => number,
-): SqlWork<{
-  readonly after: number | null;
-  readonly cells: { number: number; record: CompleteCell | CellRecord }[];
-}> {
-  const [rows, newer] = yield* read(
-    // Source + 0: without the index by source, whose rows would be sorted for each page.
-    statement<CheckedCell & { readonly id: number }>(
-      `SELECT id, lat7, lng7, answers, failures, checksum FROM cells WHERE source + 0 = $1 AND id > $2 ORDER BY id LIMIT ${CELLS_A_PAGE}`,
-      [source, after],
-    ),
-    texts.newer(),
-  );
-  texts.take(newer);
-  const pick = reader.picker(wanted);
-  const cells: { number: number; record: CompleteCell | CellRecord }[] = [];
-  for (const row of rows) {
-    const number = numberOf(row);
-    if (number >= 0) cells.push({ number, record: pick(intact({ texts }, source, row)) });
-  }
-  return { after: rows.at(-1)?.id ?? null, cells };
 }
 
 /** The highest number of a stored cell; there are at most as many. */

@@ -1,4 +1,4 @@
-import { damagedStore } from './packed-answers.ts';
+import { damagedStore } from '../../formats/packed/damaged-store.ts';
 
 /** The value of a JSON text that the store wrote. @throws STORE_UNUSABLE where it is none, or fails the check: it changed since */
 export function storedJson<T>(

@@ -1,4 +1,11 @@
 import type { Answer } from '../../contract/answer.ts';
+import { damagedText } from '../../formats/packed/damaged-store.ts';
+import {
+  FieldPacker,
+  isSharedText,
+  MOST_TEXTS,
+  type Texts,
+} from '../../formats/packed/packed-fields.ts';
 import {
   read,
   type SqlDatabase,
@@ -7,8 +14,7 @@ import {
   statement,
   write,
 } from '../../sql/sql-work.ts';
-import { type Checked, checksumOf, damagedStore, packAnswers } from './packed-answers.ts';
-import { FieldPacker, isSharedText, MOST_TEXTS, type Texts } from './packed-fields.ts';
+import { type Checked, checksumOf, packAnswers } from './packed-answers.ts';
 
 /** In place of a text whose checksum differs: no answer has such a text. */
 const DAMAGED = '\0';
@@ -48,6 +54,13 @@ export class TextTable implements Texts {
     }
   }
 
+  /** All texts by number; null for a damaged one. */
+  all(): (string | null)[] {
+    return Array.from(this.#texts, (text) =>
+      text === undefined || text === DAMAGED ? null : text,
+    );
+  }
+
   numberOf(text: string): number {
     return this.#numbers.get(text) ?? -1;
   }
@@ -55,7 +68,7 @@ export class TextTable implements Texts {
   textOf(number: number): string {
     const text = this.#texts[number];
     if (text !== undefined && text !== DAMAGED) return text;
-    throw damagedStore(`a text of answers (number ${number})`, this.store);
+    throw damagedText(number, this.store);
   }
 
   /** Packs the answers of cells, in the caller's transaction, and numbers their new texts. There are nearly never any, so it

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
-import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { columnsOf } from '../../../src/columns/topic-columns.ts';
 import type { CellRecord, Field, TopicFailure } from '../../../src/contract/answer.ts';
 import type { TopicSlug } from '../../../src/contract/topics.ts';
-import type { Cell } from '../../../src/geo/coordinates.ts';
+import { placeWriter } from '../../../src/formats/packed/place-table.ts';
+import { cellNumber } from '../../../src/geo/cell-slots.ts';
 import type { JobFile } from '../../../src/job/job-file.ts';
 import { makeJob } from '../../../src/job/settings.ts';
 import { makeFreshness } from '../../../src/run/frame/freshness.ts';
 import type { RunContext } from '../../../src/run/frame/run-context.ts';
-import { makePlan, type PlanOptions } from '../../../src/run/plan/planning.ts';
+import { makePlan, NO_FIELDS, type PlanOptions } from '../../../src/run/plan/planning.ts';
 import { AreaTable } from '../../../src/run/scan/area-table.ts';
 import { CellTable } from '../../../src/run/scan/cell-table.ts';
 import { RowPlaces } from '../../../src/run/scan/row-places.ts';
 import type { Scan } from '../../../src/run/scan/scan-input.ts';
-import type { WantedAnswer } from '../../../src/store/answers/port.ts';
+import type { PlaceReading, StoredForm, WantedAnswer } from '../../../src/store/answers/port.ts';
 import { topicSet, topicsIn } from '../../../src/store/answers/topic-set.ts';
 import { MovedClock } from '../../moved-clock.ts';
 
@@ -61,19 +61,11 @@ interface Scene {
   readonly context?: Partial<RunContext>;
   /** All cells are in one tract. */
   readonly isOneTract?: boolean;
-  /** The store is read whole. */
-  readonly isWhole?: boolean;
   readonly options?: PlanOptions;
 }
 
 async function planOf(scene: Scene) {
-  const {
-    rows = [0, 1, 2, 3],
-    values = [],
-    stored = {},
-    isOneTract = false,
-    isWhole = false,
-  } = scene;
+  const { rows = [0, 1, 2, 3], values = [], stored = {}, isOneTract = false } = scene;
   const { settings, limit, leftMs, context, options } = scene;
   const said = {
     input: 'in.csv',
@@ -90,32 +82,27 @@ async function planOf(scene: Scene) {
   }
   for (let cell = 0; isOneTract && cell < cells.size; cell++) areas.record(cell, 'tract', '1');
   const clock = new MovedClock(NOW);
-  const packed = {
-    asOf: NOW,
-    packed: Buffer.alloc(3),
-    width: 1,
-    packer: null as never,
-    fields: () => [],
-  };
-  const recordAt = ({ lat7 }: Cell) => {
-    const of = stored[lat7];
-    return of === undefined ? null : of === 'complete' ? packed : recordOf(of);
-  };
-  const asked: WantedAnswer[][] = [];
+  const asked: (readonly WantedAnswer[])[] = [];
+  const records = new Map<StoredForm, CellRecord>();
   const store = {
-    readAllWanted: async (_: number, wanted: WantedAnswer[], numberOf: (cell: Cell) => number) => {
+    async *readPlaces({ wanted, cells: of, table, rated }: PlaceReading) {
       asked.push(wanted);
-      const at = (lat7: string) => ({ lat7: Number(lat7), lng7: 7 });
-      const page = Object.keys(stored).map((lat7) => ({
-        number: numberOf(at(lat7)),
-        record: recordAt(at(lat7))!,
-      }));
-      return isWhole ? Readable.from([page]) : null;
+      const writer = placeWriter(table);
+      const [pairs, forms]: [number[], StoredForm[]] = [[], []];
+      for (const [lat7, record] of Object.entries(stored)) {
+        const number = cellNumber(of, Number(lat7), 7);
+        writer.reserve(1);
+        writer.end(number, 1);
+        if (record === 'complete') continue;
+        const form = { isComplete: false, row: { answers: new Uint8Array(), failures: null } };
+        pairs.push(number, forms.push(form) - 1);
+        records.set(form, recordOf(record));
+      }
+      const ratings = new Float64Array(512 * rated.length);
+      const left = writer.flush();
+      yield { reader: 0, pairs: Int32Array.from(pairs), forms, ratings, uncounted: [], left };
     },
-    readWanted: async (_: number, of: readonly Cell[]) => {
-      assert.equal(isWhole, false, 'the cells were read already');
-      return of.map(recordAt);
-    },
+    recordOf: (form: StoredForm) => records.get(form)!,
     readAreas: async (_: number, names: readonly string[]) => names.map(() => null),
     bundleContents: async () => ({ standard: null, enterprise: null }),
     chargedPrices: async () => new Map(),
@@ -151,28 +138,23 @@ test('a cell lacks what has no fresh answer; one that lacks nothing is neither o
     2: { noData: ['hail'] },
     4: { rejected: ['hail'] },
   };
-  for (const isWhole of [false, true]) {
-    const plan = await planOf({ rows, stored, isWhole });
-    // A place that the service rejected is neither asked for nor complete.
-    assert.deepEqual(plan.lacks, [[], ['park'], TOPICS, TOPICS, []]);
-    assert.deepEqual([plan.order, plan.price.credits, plan.cellsCached], [[1, 2, 3], 5, 1]);
-    assert.deepEqual(plan.rejected, { cells: 1, rows: 2 });
-    assert.deepEqual([...plan.hadNoData], [[2, topicSet(['hail'])]]);
-    assert.deepEqual([plan.complete.has(0), plan.complete.has(1)], [true, false]);
-    const widths = TOPICS.map((topic) => columnsOf(topic).length);
-    assert.deepEqual(
-      plan.asked[0]!.map(({ fields }) => fields),
-      widths,
-    );
-    assert.deepEqual([plan.areas, plan.beyondLimit], [null, 0]);
-  }
+  const plan = await planOf({ rows, stored });
+  // A place that the service rejected is neither asked for nor complete.
+  assert.deepEqual(plan.lacks, [[], ['park'], TOPICS, TOPICS, []]);
+  assert.deepEqual([plan.order, plan.price.credits, plan.cellsCached], [[1, 2, 3], 5, 1]);
+  assert.deepEqual(plan.rejected, { cells: 1, rows: 2 });
+  assert.deepEqual([...plan.hadNoData], [[2, topicSet(['hail'])]]);
+  assert.deepEqual([plan.fields.isComplete(0), plan.fields.isComplete(1)], [true, false]);
+  const widths = TOPICS.map((topic) => columnsOf(topic).length);
+  assert.deepEqual(
+    plan.asked[0]!.map(({ fields }) => fields),
+    widths,
+  );
+  assert.deepEqual([plan.areas, plan.beyondLimit], [null, 0]);
   const { origin } = await planOf({ options: { origin: undefined } as unknown as PlanOptions });
   assert.equal(origin, null, 'a service says no origin');
-  const bare = await planOf({ rows, stored, options: { onComplete: null } });
-  assert.deepEqual(
-    [bare.complete.has(0), bare.asked[0]!.map(({ fields }) => fields)],
-    [false, [0, 0]],
-  );
+  const bare = await planOf({ rows, stored, options: { fieldsOf: NO_FIELDS } });
+  assert.deepEqual([bare.fields.width, bare.asked[0]!.map(({ fields }) => fields)], [0, [0, 0]]);
 });
 
 test('a batch of a run that goes on does not buy again what failed in it: it may have been charged', async () => {

@@ -1,18 +1,29 @@
-import type { Field, FieldSink } from '../../contract/answer.ts';
+import type { Field } from '../../contract/answer.ts';
 
 /* Fields as bytes, one tag per field: 18 natural topics take some 300 bytes a cell, where an array of strings and
  * boxed numbers takes about 900 and JSON 1,400. Unpacked fields equal the packed ones bit for bit. Store files contain the
  * tags, so a tag never gets another meaning. */
-export const NULL = 0;
-const DOUBLE = 1;
-const WHOLE = 2;
-const MILLIONTHS = 3;
-const SMALL = 4;
-const TIME = 5;
-const KNOWN_TEXT = 6;
-const OWN_TEXT = 7;
-/** Tags from here on are the first texts themselves: ratings and statuses take one byte. */
-const FIRST_TEXT = 8;
+export const TAGS = {
+  null: 0,
+  double: 1,
+  whole: 2,
+  millionths: 3,
+  small: 4,
+  time: 5,
+  knownText: 6,
+  ownText: 7,
+  /** From here on tags are the first texts themselves: ratings and statuses take one byte. */
+  firstText: 8,
+} as const;
+const NULL = TAGS.null;
+const DOUBLE = TAGS.double;
+const WHOLE = TAGS.whole;
+const MILLIONTHS = TAGS.millionths;
+const SMALL = TAGS.small;
+const TIME = TAGS.time;
+const KNOWN_TEXT = TAGS.knownText;
+const OWN_TEXT = TAGS.ownText;
+const FIRST_TEXT = TAGS.firstText;
 const SHORT_TEXTS = 256 - FIRST_TEXT;
 
 /** Most bytes of a number, a time, a numbered text, or the head of a text in full. */
@@ -106,23 +117,6 @@ export class FieldPacker {
       }
     }
     return fields;
-  }
-
-  put(bytes: Buffer, from: number, width: number, sink: FieldSink): void {
-    let at = from;
-    for (let i = 0; i < width; i++) {
-      const tag = bytes[at]!;
-      if (tag >= FIRST_TEXT) {
-        sink.putText(this.#texts.textOf(tag - FIRST_TEXT), tag - FIRST_TEXT);
-        at++;
-      } else if (tag === MILLIONTHS) {
-        sink.putMillionths(int32(bytes, at + 1));
-        at += 5;
-      } else {
-        sink.put(tag === NULL ? null : this.unpack(bytes, at, 1)[0]!);
-        at = skipFields(bytes, at, 1);
-      }
-    }
   }
 
   #writeText(from: number, text: string): number {

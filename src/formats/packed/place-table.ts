@@ -1,0 +1,195 @@
+import { readSync, writeSync } from 'node:fs';
+
+const BLOCK_BYTES = 2 ** 20;
+const WORD_BYTES = 4;
+/** What is copied by words may end beyond the last byte. */
+const SPARE_BYTES = 3;
+
+/** The packed fields of places by number, in blocks of a mebibyte: the first in memory, the others in a file. Threads share it, and each
+ * fills blocks of its own. */
+export interface PlaceTable {
+  /** The first blocks. Unwritten pages take no memory. */
+  readonly memory: Uint8Array<SharedArrayBuffer>;
+  /** The file of the further blocks; null: all others are in `more`. */
+  readonly file: number | null;
+  /** Blocks for which there is no room elsewhere, by number. */
+  readonly more: Map<number, Uint8Array<SharedArrayBuffer>>;
+  /** How many blocks are taken, and the most bytes of a place. */
+  readonly counters: Int32Array<SharedArrayBuffer>;
+  /** By place, where its fields begin, in words and plus one; 0 for a place without fields. */
+  readonly entries: Uint32Array<SharedArrayBuffer>;
+}
+
+const [TAKEN, LONGEST] = [0, 1];
+
+/** @param memoryBytes how many bytes of fields stay in memory; without a file all do */
+export function makePlaceTable(
+  places: number,
+  memoryBytes: number,
+  file: number | null,
+): PlaceTable {
+  const shared = (bytes: number) => new SharedArrayBuffer(Math.max(WORD_BYTES, bytes));
+  return {
+    memory: new Uint8Array(shared(Math.floor(memoryBytes / BLOCK_BYTES) * BLOCK_BYTES)),
+    file,
+    more: new Map(),
+    counters: new Int32Array(shared(2 * WORD_BYTES)),
+    entries: new Uint32Array(shared(WORD_BYTES * places)),
+  };
+}
+
+/** What a writer could not put into the file. */
+export interface BlocksLeft {
+  readonly blocks: readonly (readonly [number, Uint8Array<SharedArrayBuffer>])[];
+  /** Why it does not use the file; null while it does. */
+  readonly problem: string | null;
+}
+
+export type PlaceWriter = ReturnType<typeof placeWriter>;
+
+/** Makes what adds places to a table, one writer a thread. */
+export function placeWriter({ memory, file, more, counters, entries }: PlaceTable) {
+  const inMemory = Math.floor(memory.length / BLOCK_BYTES);
+  let block = -1;
+  /** Where the block begins in `room.bytes`, how many of its bytes are used, and how many of these are in the file. */
+  let [begin, used, flushed] = [0, BLOCK_BYTES, 0];
+  let hasFile = file !== null;
+  let problem: string | null = null;
+  let blocks: [number, Uint8Array<SharedArrayBuffer>][] = [];
+  let own: Uint8Array<ArrayBufferLike> | null = null;
+  const room = { bytes: memory as Uint8Array<ArrayBufferLike>, at: 0 };
+
+  function keepInMemory(number: number, bytes: number): Uint8Array<SharedArrayBuffer> {
+    const kept = new Uint8Array(new SharedArrayBuffer(bytes));
+    more.set(number, kept);
+    blocks.push([number, kept]);
+    return kept;
+  }
+
+  /** Puts what is new of the block into the file. */
+  function flushBlock(): void {
+    if (room.bytes !== own || flushed === used) return;
+    const start = (block - inMemory) * BLOCK_BYTES;
+    try {
+      for (let at = flushed; at < used; ) at += writeSync(file!, own!, at, used - at, start + at);
+      flushed = used;
+    } catch (error) {
+      problem = error instanceof Error ? error.message : String(error);
+      hasFile = false;
+      const kept = keepInMemory(block, BLOCK_BYTES);
+      kept.set(own!.subarray(0, used));
+      [room.bytes, begin] = [kept, 0];
+    }
+  }
+
+  function nextBlock(size: number): void {
+    flushBlock();
+    const count = Math.ceil(size / BLOCK_BYTES);
+    block = Atomics.add(counters, TAKEN, count);
+    [used, flushed] = [0, 0];
+    if (count === 1 && block < inMemory) [room.bytes, begin] = [memory, block * BLOCK_BYTES];
+    else if (count === 1 && hasFile) {
+      own ??= new Uint8Array(BLOCK_BYTES);
+      [room.bytes, begin] = [own, 0];
+    } else {
+      // A place of more than a block has memory of its own.
+      if (count > 1) used = BLOCK_BYTES;
+      [room.bytes, begin] = [keepInMemory(block, count * BLOCK_BYTES), 0];
+    }
+  }
+
+  return {
+    /** Where the next fields are written: `bytes` from `at` on. */
+    room,
+    /** Makes room for some bytes, and for `SPARE_BYTES`. */
+    reserve(size: number): void {
+      const needed = size + SPARE_BYTES;
+      if (used + needed > BLOCK_BYTES) {
+        nextBlock(needed);
+        room.at = begin;
+      } else room.at = begin + used;
+    },
+    /** The fields of a place were written: `size` bytes. */
+    end(place: number, size: number): void {
+      const offset = room.at - begin;
+      entries[place] = (block * BLOCK_BYTES + offset) / WORD_BYTES + 1;
+      used = Math.max(used, Math.ceil((offset + size) / WORD_BYTES) * WORD_BYTES);
+      if (size > BLOCK_BYTES) return;
+      for (let most = counters[LONGEST]!; size > most; most = counters[LONGEST]!)
+        Atomics.compareExchange(counters, LONGEST, most, size);
+    },
+    /** Makes what was written readable in other threads. Gives the blocks that no other thread knows. */
+    flush(): BlocksLeft {
+      flushBlock();
+      const left = { blocks, problem };
+      [blocks, problem] = [[], null];
+      return left;
+    },
+  };
+}
+
+/** Takes over the blocks of a writer in another thread. */
+export function takeBlocks({ more }: PlaceTable, { blocks }: BlocksLeft): void {
+  for (const [number, bytes] of blocks) more.set(number, bytes);
+}
+
+const WINDOW_BYTES = 64 * 1024;
+
+/** Where the fields of a place are: `bytes` from `from` on. */
+export interface FoundPlace {
+  bytes: Buffer;
+  from: number;
+}
+
+/** Makes what finds the fields of a place: the result is valid until the next call. In the file, places that come in its order are read
+ * in windows, others one by one. */
+export function placeFinder(table: PlaceTable): (place: number) => FoundPlace {
+  const { memory, file, more, counters, entries } = table;
+  const asBuffer = (bytes: Uint8Array) =>
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const first = asBuffer(memory);
+  const inMemory = Math.floor(memory.length / BLOCK_BYTES);
+  const found: FoundPlace = { bytes: first, from: 0 };
+  const rest = new Map([...more].map(([number, bytes]) => [number, asBuffer(bytes)]));
+  let window: Buffer | null = null;
+  let one: Buffer = Buffer.alloc(0);
+  let [begin, end, last, inTurn] = [0, 0, -1, 0];
+
+  function findInFile(position: number): FoundPlace {
+    const most = counters[LONGEST]!;
+    if (window !== null && position >= begin && position + most <= end) {
+      found.bytes = window;
+      found.from = position - begin;
+      return found;
+    }
+    inTurn = position > last && position < last + 2 * most ? inTurn + 1 : 0;
+    last = position;
+    found.from = 0;
+    if (inTurn > 1 || (position > begin && position < end)) {
+      window ??= Buffer.allocUnsafeSlow(Math.max(WINDOW_BYTES, 2 * most));
+      begin = position;
+      // The end of the file is shorter than the longest place may be.
+      end = position + Math.max(most, readSync(file!, window, 0, window.length, position));
+      found.bytes = window;
+    } else {
+      if (one.length < most) one = Buffer.allocUnsafeSlow(most);
+      readSync(file!, one, 0, most, position);
+      found.bytes = one;
+    }
+    return found;
+  }
+
+  return (place) => {
+    const at = (entries[place]! - 1) * WORD_BYTES;
+    const block = Math.floor(at / BLOCK_BYTES);
+    const own = rest.size > 0 ? rest.get(block) : undefined;
+    if (own !== undefined) {
+      found.bytes = own;
+      found.from = at - block * BLOCK_BYTES;
+    } else if (block < inMemory) {
+      found.bytes = first;
+      found.from = at;
+    } else return findInFile(at - inMemory * BLOCK_BYTES);
+    return found;
+  };
+}

@@ -1,0 +1,220 @@
+import type { Field } from '../../contract/answer.ts';
+import { numberedTexts, type OutputPlaces } from '../../formats/packed/output-places.ts';
+import { FieldPacker, skipFields, TAGS } from '../../formats/packed/packed-fields.ts';
+import { placeFinder } from '../../formats/packed/place-table.ts';
+import type { ByteBuffer } from '../files/byte-buffer.ts';
+import { isWritten, type TableColumn } from '../port.ts';
+import { FieldEncoder, type FieldFormat } from './field-bytes.ts';
+
+/** Adds the fields of a place to a buffer, each after a delimiter but the first, which has one where `leads`. */
+export type AddPlace = (gathered: ByteBuffer, place: number) => void;
+
+const [ZERO, POINT, MINUS] = [48, 46, 45];
+const { millionths: MILLIONTHS, small: SMALL, null: NULL, firstText: FIRST_TEXT } = TAGS;
+const MILLION = 1e6;
+
+/** A short text with its delimiter, in words. */
+const TEXT_BYTES = 256;
+/** Room for a field, and what is written beyond its end. */
+const FIELD_BYTES = TEXT_BYTES + 8;
+const DAY_MS = 86_400_000;
+const DAY_LENGTH = '2026-03-10T'.length;
+
+/** The digits of numbers below a thousand as words: four bytes are written at once. */
+interface DigitWords {
+  /** Three digits; after a decimal point; without leading zeros. */
+  readonly three: Uint32Array;
+  readonly pointed: Uint32Array;
+  readonly whole: Uint32Array;
+  /** How many zeros the three digits end with. */
+  readonly zeros: Uint8Array;
+}
+
+const wordOf = (text: string): number =>
+  [...text].reduce((sum, char, at) => sum + char.charCodeAt(0) * 2 ** (8 * at), 0);
+
+let words: DigitWords | null = null;
+
+function digitWords(): DigitWords {
+  if (words !== null) return words;
+  const numbers = Array.from({ length: 1000 }, (_, number) => String(number));
+  const padded = numbers.map((text) => text.padStart(3, '0'));
+  words = {
+    three: Uint32Array.from(padded, wordOf),
+    pointed: Uint32Array.from(padded, (text) => wordOf(`.${text}`)),
+    whole: Uint32Array.from(numbers, wordOf),
+    zeros: Uint8Array.from(padded, (text) => /0*$/.exec(text)![0].length),
+  };
+  return words;
+}
+
+/** Makes what writes the fields of places as text, from their packed form: ratings and numbers by words, other fields by `FieldEncoder`. */
+export function placedText(
+  places: OutputPlaces,
+  format: FieldFormat,
+  added: readonly TableColumn[],
+  leads: boolean,
+): AddPlace {
+  const { table, kinds, kindOf, times, width, empty } = places;
+  const find = placeFinder(table);
+  const unpacker = new FieldPacker(numberedTexts(places));
+  const { three, pointed, whole, zeros } = digitWords();
+  const delimiter = format.delimiter.charCodeAt(0);
+  const hasPoint = format.decimal !== 'comma';
+  const kindWidth = kinds[0]?.length ?? 0;
+  const firstPacked = kindWidth + (times === null ? 0 : 1);
+  /** One field of a column with a delimiter before it, valid until the next. */
+  const encoders = [added.find(isWritten), added.find((column) => !isWritten(column))].map(
+    (column) => {
+      if (column === undefined) return null;
+      const one = { bytes: Buffer.alloc(0) as Buffer };
+      const encoder = new FieldEncoder(format, [column], true, (bytes, length) => {
+        one.bytes = bytes.subarray(0, length);
+      });
+      return { one, encoder };
+    },
+  );
+  const encode = (field: Field, column: number): Buffer => {
+    const { one, encoder } = encoders[isWritten(added[column]!) ? 0 : 1]!;
+    encoder.put(field);
+    encoder.endPlace();
+    return one.bytes;
+  };
+  const kindBytes = kinds.map((fields) =>
+    Buffer.concat(fields.map((field, column) => Buffer.from(encode(field, column)))),
+  );
+  const most = Math.max(0, ...kindBytes.map(({ length }) => length)) + (width + 2) * FIELD_BYTES;
+  const texts = shortTexts(places, encoders[0] === null ? null : (text) => encode(text, 0), added);
+  // A time is text without quotes, unless the delimiter is in it.
+  const isTimePlain = !'0123456789-:.TZ'.includes(format.delimiter);
+  const day = { number: Number.NaN, bytes: Buffer.alloc(DAY_LENGTH) };
+
+  let target: Buffer | null = null;
+  let view = new DataView(new ArrayBuffer(0));
+  let bytes: Buffer = Buffer.alloc(0);
+
+  function useBuffer(gathered: ByteBuffer): void {
+    bytes = gathered.bytes;
+    if (bytes === target) return;
+    target = bytes;
+    view = new DataView(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length);
+  }
+
+  function putTime(time: number, at: number): number {
+    bytes[at] = delimiter;
+    if (Number.isNaN(time)) return at + 1;
+    if (!isTimePlain) return at + encode(new Date(time).toISOString(), kindWidth).copy(bytes, at);
+    const number = Math.floor(time / DAY_MS);
+    if (number !== day.number) {
+      day.number = number;
+      day.bytes.write(new Date(time).toISOString(), 0, DAY_LENGTH, 'latin1');
+    }
+    let to = at + 1 + day.bytes.copy(bytes, at + 1);
+    const ms = time - number * DAY_MS;
+    const seconds = Math.floor(ms / 1000);
+    const clock = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+    for (let part = 0; part < 3; part++) {
+      bytes[to++] = ZERO + Math.floor(clock[part]! / 10);
+      bytes[to++] = ZERO + (clock[part]! % 10);
+      bytes[to++] = part < 2 ? 58 : POINT;
+    }
+    view.setUint32(to, three[ms % 1000]!, true);
+    bytes[to + 3] = 90;
+    return to + 4;
+  }
+
+  function putMillionths(given: number, at: number): number {
+    let to = at;
+    let millionths = given;
+    bytes[to++] = delimiter;
+    if (millionths < 0) {
+      bytes[to++] = MINUS;
+      millionths = -millionths;
+    }
+    // The quotient of 32 bits is exact in a double.
+    const full = Math.floor(millionths / MILLION);
+    const rest = millionths - full * MILLION;
+    if (full < 1000) {
+      view.setUint32(to, whole[full]!, true);
+      to += full < 10 ? 1 : full < 100 ? 2 : 3;
+    } else {
+      // Below 2,148: 31 bits of millionths.
+      bytes[to++] = ZERO + ((full / 1000) | 0);
+      view.setUint32(to, three[full % 1000]!, true);
+      to += 3;
+    }
+    if (rest === 0) return to;
+    const high = (rest / 1000) | 0;
+    const low = rest - high * 1000;
+    view.setUint32(to, pointed[high]!, true);
+    if (low === 0) return to + 4 - zeros[high]!;
+    view.setUint32(to + 4, three[low]!, true);
+    return to + 7 - zeros[low]!;
+  }
+
+  return (gathered, place) => {
+    gathered.makeRoom(most);
+    useBuffer(gathered);
+    const begin = gathered.used;
+    let to = begin + kindBytes[kindOf[place]!]!.copy(bytes, begin);
+    if (times !== null) to = putTime(times[place]!, to);
+    const { bytes: packed, from } = find(place);
+    let at = from;
+    for (let field = 0; field < width; field++) {
+      const tag = packed[at]!;
+      const size = texts.sizes[tag]!;
+      if (size > 0) {
+        const first = (tag * TEXT_BYTES) >> 2;
+        for (let word = 0; word << 2 < size; word++)
+          view.setUint32(to + (word << 2), texts.words[first + word]!, true);
+        to += size;
+        at++;
+      } else if (tag === MILLIONTHS && hasPoint) {
+        to = putMillionths(packed.readInt32LE(at + 1), to);
+        at += 5;
+      } else if (tag === SMALL) {
+        const value = packed[at + 1]!;
+        bytes[to] = delimiter;
+        view.setUint32(to + 1, whole[value]!, true);
+        to += value < 10 ? 2 : value < 100 ? 3 : 4;
+        at += 2;
+      } else if (tag === NULL) {
+        bytes[to++] = delimiter;
+        at++;
+      } else {
+        const other = encode(unpacker.unpack(packed, at, 1)[0]!, firstPacked + field);
+        gathered.used = to;
+        gathered.makeRoom(other.length + most);
+        useBuffer(gathered);
+        to += other.copy(bytes, to);
+        at = skipFields(packed, at, 1);
+      }
+    }
+    for (let left = empty; left > 0; left--) bytes[to++] = delimiter;
+    if (!leads) {
+      bytes.copyWithin(begin, begin + 1, to);
+      to--;
+    }
+    gathered.used = to;
+  };
+}
+
+/** The texts with tags of their own with the delimiter before them, and how long they are: 0 for others. */
+function shortTexts(
+  { texts }: OutputPlaces,
+  encode: ((text: string) => Buffer) | null,
+  added: readonly TableColumn[],
+): { readonly words: Uint32Array; readonly sizes: Uint8Array } {
+  const words = new Uint32Array((256 * TEXT_BYTES) >> 2);
+  const sizes = new Uint8Array(256);
+  // Only columns of Perilbook have numbered texts.
+  if (encode === null || !added.some(isWritten)) return { words, sizes };
+  for (let tag: number = FIRST_TEXT; tag < 256 && tag - FIRST_TEXT < texts.length; tag++) {
+    const text = texts[tag - FIRST_TEXT];
+    const bytes = text == null ? null : encode(text);
+    if (bytes === null || bytes.length >= TEXT_BYTES) continue;
+    sizes[tag] = bytes.length;
+    Buffer.from(words.buffer, tag * TEXT_BYTES, TEXT_BYTES).set(bytes);
+  }
+  return { words, sizes };
+}

@@ -1,0 +1,141 @@
+import { readWhole } from '../../formats/bytes/byte-source.ts';
+import type { OutputPlaces } from '../../formats/packed/output-places.ts';
+import type { InThread } from '../../threads/thread-messages.ts';
+import type { ByteBuffer } from '../files/byte-buffer.ts';
+import { assertSameFile, type InputFile, openInput } from '../files/input-file.ts';
+import {
+  type MakePiece,
+  type PieceResult,
+  type PieceTask,
+  pieceRunner,
+  writePieces,
+} from '../files/piece-writer.ts';
+import { nextPlaces } from '../placed-fields.ts';
+import type { RowPiece, TableColumn, WriteRequest } from '../port.ts';
+import type { Dialect } from './dialect.ts';
+import type { FieldFormat } from './field-bytes.ts';
+import { type AddPlace, placedText } from './placed-text.ts';
+import { type CsvBatch, CUT_WIDTH, csvBatches } from './record-batches.ts';
+
+/** How the rows of an input get their added fields. */
+export interface RowFormat {
+  readonly dialect: Dialect;
+  readonly dropFrom: number | null;
+  /** Between the original and the added fields. */
+  readonly separator: string;
+  readonly format: FieldFormat;
+  readonly added: readonly TableColumn[];
+}
+
+/** Makes the text of the places of an output. */
+export function textOfPlaces(
+  places: OutputPlaces,
+  { format, added, separator }: RowFormat,
+): AddPlace {
+  return added.length === 0 ? () => {} : placedText(places, format, added, separator !== '');
+}
+
+/** Adds a batch of records with the fields of their places at the end of each; line ends and blank lines are copied too.
+ * @param numbers the places of the records, which begin at the index `first` */
+export function addBatch(
+  gathered: ByteBuffer,
+  { count, bytes, from, to, cuts }: CsvBatch,
+  { separator }: RowFormat,
+  addPlace: AddPlace,
+  numbers: Int32Array,
+  first = 0,
+): void {
+  let copied = from;
+  for (let row = 0; row < count; row++) {
+    const at = row * CUT_WIDTH;
+    gathered.addBytes(bytes, copied, cuts[at]!);
+    for (let missing = cuts[at + 1]!; missing > 0; missing--) gathered.addText(separator);
+    addPlace(gathered, numbers[first + row]!);
+    copied = cuts[at + 2]!;
+  }
+  gathered.addBytes(bytes, copied, to);
+}
+
+interface CsvPiece {
+  readonly piece: RowPiece;
+  readonly numbers: Int32Array<ArrayBuffer>;
+}
+
+interface CsvWriteSetup extends RowFormat {
+  readonly file: string;
+  readonly places: OutputPlaces;
+  readonly output: { readonly name: string; readonly fd: number } | null;
+}
+
+/** Writes the pieces of the scan in threads and here. */
+export async function writeCsvPieces(
+  gathered: ByteBuffer,
+  input: InputFile,
+  rowFormat: RowFormat,
+  request: WriteRequest,
+): Promise<number> {
+  const { signal } = request;
+  const { pool, pieces, places } = request.placed.inThreads!;
+  await assertSameFile(input);
+  const { direct } = gathered;
+  const output = direct === undefined ? null : { name: direct.name, fd: direct.fd };
+  const setup: CsvWriteSetup = { ...rowFormat, file: input.name, places, output };
+  const taskOf = async (piece: RowPiece): Promise<CsvPiece> => {
+    const { numbers } = await nextPlaces(request, piece.rows);
+    return { piece, numbers };
+  };
+  const memoryOf = ({ numbers }: CsvPiece) => [numbers.buffer];
+  const work = { pool, module: import.meta.url, setup, items: pieces, taskOf, memoryOf, signal };
+  let rows = 0;
+  for await (const { facts } of writePieces(gathered, work, pieceMaker(input, setup)))
+    rows += facts;
+  await assertSameFile(input);
+  return rows;
+}
+
+/** Makes what reads a piece of the input and adds the fields of its rows. @returns how many rows it has */
+function pieceMaker(input: InputFile, setup: CsvWriteSetup): MakePiece<CsvPiece, number> {
+  const { dialect, dropFrom, places } = setup;
+  const addPlace = textOfPlaces(places, setup);
+  let memory: Buffer = Buffer.alloc(0);
+
+  /** The scan has found where each record ends. */
+  async function addRecords(
+    { from, to }: RowPiece,
+    lengths: Uint16Array,
+    numbers: Int32Array,
+    gathered: ByteBuffer,
+  ): Promise<void> {
+    if (to - from > memory.length) memory = Buffer.allocUnsafeSlow(to - from);
+    const bytes = memory.subarray(0, to - from);
+    await using pass = await input.startPass(true);
+    if (!(await readWhole(pass, bytes, from))) await pass.assertSame();
+    let at = 0;
+    for (let row = 0; row < lengths.length; row++) {
+      gathered.addBytes(bytes, at, at + lengths[row]!);
+      at += lengths[row]!;
+      addPlace(gathered, numbers[row]!);
+    }
+    gathered.addBytes(bytes, at, bytes.length);
+    await pass.assertSame();
+  }
+
+  return async ({ piece, numbers }, gathered) => {
+    const { lengths } = piece;
+    if (lengths !== undefined && dropFrom === null) {
+      await addRecords(piece, lengths, numbers, gathered);
+      return piece.rows;
+    }
+    let rows = 0;
+    for await (const batch of csvBatches(input, dialect, { columns: null, dropFrom, piece })) {
+      addBatch(gathered, batch, setup, addPlace, numbers, rows);
+      rows += batch.count;
+    }
+    return rows;
+  };
+}
+
+/** @public: threads import it */
+export const inThread: InThread<CsvWriteSetup, PieceTask<CsvPiece>, PieceResult<number>> = async (
+  setup,
+) => pieceRunner(pieceMaker(await openInput(setup.file), setup), setup.output);

@@ -1,0 +1,320 @@
+import { threadId } from 'node:worker_threads';
+import { isoDay } from '../../base/format-numbers.ts';
+import { FieldPacker, skipFields, TAGS } from '../../formats/packed/packed-fields.ts';
+import { placeWriter } from '../../formats/packed/place-table.ts';
+import { cellNumber } from '../../geo/cell-slots.ts';
+import type { Cell } from '../../geo/coordinates.ts';
+import { type PackedFailures, parsedFailures } from './cell-answers.ts';
+import {
+  answerFinder,
+  checksumOf,
+  FOUND,
+  type FoundAnswers,
+  type SoughtAnswer,
+} from './packed-answers.ts';
+import type { PlaceReading, PlacesRead, StoredForm } from './port.ts';
+
+/** The stored rows of many cells as one value for each column: making a value of each took most of the time of a plan. */
+export interface CellBlock {
+  readonly count: number;
+  /** The answers of all cells, one after the other, and `SPARE_BYTES` more; null without a cell. */
+  readonly answers: Buffer | null;
+  /** The others as JSON lists; null in each for a cell that was asked for and is not there. */
+  readonly lats: string;
+  readonly lngs: string;
+  readonly lengths: string;
+  readonly checksums: string;
+  /** Null: no cell has failures. */
+  readonly failures: string | null;
+}
+
+/** A reading whose topics are known by their numbers in the store. */
+export interface PreparedReading extends Omit<PlaceReading, 'wanted' | 'count'> {
+  readonly sought: readonly SoughtAnswer[];
+}
+
+/** What is read of a place beside its packed fields. */
+interface PlaceFacts {
+  size: number;
+  /** When the oldest answer was given; infinite without one. */
+  oldest: number;
+  isComplete: boolean;
+  /** Whether the status and note of a complete place may say more than that it is complete. */
+  isPlain: boolean;
+}
+
+/** Rows and value for each tag of a rating. */
+const SUMS_A_TOPIC = 512;
+
+/** Makes what puts stored rows of cells into a table of places, one a thread.
+ * @param onDamage makes the error for a row whose checksum differs */
+export function placeReader(
+  { source, sought, cells, again, table, times, moments, dropsReplaced, rated }: PreparedReading,
+  onDamage: (cell: Cell) => Error,
+) {
+  const asked = again?.asked ?? null;
+  const find = answerFinder(sought);
+  const writer = placeWriter(table);
+  const { room } = writer;
+  const counts = sought.map(({ fields }) => fields);
+  const isTold = sought.some(({ told = [] }) => told.length > 0);
+  const numbers = new FieldPacker({ numberOf: () => -1, textOf: () => '' });
+  /** The forms that the caller knows, by their key. */
+  const forms = new Map<string, number>();
+  const facts: PlaceFacts = { size: 0, oldest: 0, isComplete: true, isPlain: true };
+  let words: DataView = new DataView(new ArrayBuffer(0));
+  let target: Uint8Array | null = null;
+  let into = words;
+  let next = 0;
+
+  /** The answers that a later look-up did not find again: their data was removed or replaced. */
+  function dropReplaced(found: FoundAnswers, failures: PackedFailures): void {
+    for (const [index, { topic }] of sought.entries()) {
+      const isThere = found.states[index] !== FOUND.none;
+      if (isThere && (failures[topic]?.[2] ?? 0) > found.asOf[index]!)
+        found.states[index] = FOUND.none;
+    }
+  }
+
+  function readFacts(bytes: Buffer, { states, asOf, froms, tos, statedAt }: FoundAnswers): void {
+    let [size, oldest, isComplete, isPlain] = [0, Number.POSITIVE_INFINITY, true, !isTold];
+    for (let index = 0; index < counts.length; index++) {
+      const state = states[index]!;
+      if (state !== FOUND.fresh) isComplete = false;
+      if (state === FOUND.none || state === FOUND.short) {
+        size += counts[index]!;
+        continue;
+      }
+      const from = froms[index]!;
+      size += tos[index]! - from;
+      if (asOf[index]! < oldest) oldest = asOf[index]!;
+      if (statedAt[index]! > 0 || (counts[index]! > 0 && bytes[from] === TAGS.null))
+        isPlain = false;
+    }
+    facts.size = size;
+    facts.oldest = oldest;
+    facts.isComplete = isComplete;
+    facts.isPlain = isPlain;
+  }
+
+  function putFields({ states, froms, tos }: FoundAnswers): void {
+    writer.reserve(facts.size);
+    const { bytes } = room;
+    if (bytes !== target) {
+      target = bytes;
+      into = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    }
+    let at = room.at;
+    for (let index = 0; index < counts.length; index++) {
+      const state = states[index]!;
+      if (state === FOUND.none || state === FOUND.short) {
+        for (let left = counts[index]!; left > 0; left--) bytes[at++] = TAGS.null;
+        continue;
+      }
+      const [from, to] = [froms[index]!, tos[index]!];
+      // By words: what is copied beyond the end is overwritten. Some 12 bytes an answer: a call to `copy` costs more.
+      for (let i = from; i < to; i += 4)
+        into.setUint32(at + i - from, words.getUint32(i, true), true);
+      at += to - from;
+    }
+  }
+
+  /** Where a wanted field of an answer begins, in the bytes of a cell. */
+  const fieldAt = (bytes: Buffer, found: FoundAnswers, index: number, field: number): number =>
+    skipFields(bytes, found.froms[index]!, field);
+
+  /** What the note of a place says of its fields. Fields of the present that have ended are emptied: in `bytes`, before they are packed. */
+  function tellFields(bytes: Buffer, found: FoundAnswers): string {
+    if (!isTold) return '';
+    let told = '';
+    for (const [index, { told: fields = [], fields: count }] of sought.entries()) {
+      const state = found.states[index]!;
+      if (state === FOUND.none || state === FOUND.short) continue;
+      const asOf = facts.isComplete ? facts.oldest : found.asOf[index]!;
+      for (const { field, atMost, endedBefore } of fields) {
+        if (field >= count) continue;
+        const at = fieldAt(bytes, found, index, field);
+        if (bytes[at] === TAGS.null) continue;
+        if (atMost !== null) {
+          const value = numbers.unpack(bytes, at, 1)[0];
+          if (typeof value === 'number' && value <= atMost) told += `|${index}:${field}=${value}`;
+        } else if (endedBefore !== null && asOf < endedBefore) {
+          emptyField(bytes, found, index, at);
+          told += `|${index}:${field}<${isoDay(asOf)}`;
+        }
+      }
+    }
+    return told;
+  }
+
+  /** Makes a field null. Its bytes stay in the block, after those of the wanted fields. */
+  function emptyField(bytes: Buffer, { froms }: FoundAnswers, index: number, at: number): void {
+    const after = skipFields(bytes, at, 1);
+    const removed = after - at - 1;
+    // The fields before it move to its end: the answers before are read by their own positions.
+    bytes.copyWithin(froms[index]! + removed, froms[index]!, at);
+    bytes[after - 1] = TAGS.null;
+    froms[index]! += removed;
+    facts.size -= removed;
+  }
+
+  /** A text that is the same for places with the same status and note, but for the time and the origin of their answers. */
+  function keyOf(bytes: Buffer, found: FoundAnswers, failures: PackedFailures | null): string {
+    let key = facts.isComplete ? '+' : '-';
+    for (let index = 0; index < counts.length; index++) {
+      const state = found.states[index]!;
+      const isNull =
+        state !== FOUND.none &&
+        isAllNull(
+          bytes,
+          found.froms[index]!,
+          facts.isComplete ? counts[index]! : found.widths[index]!,
+        );
+      key += String.fromCharCode(48 + state + (isNull ? 4 : 0));
+      if (state === FOUND.none || found.statedAt[index] === 0) continue;
+      const at = found.statedAt[index]!;
+      key += `(${bytes.toString('latin1', at, skipFields(bytes, at, 1))})`;
+    }
+    if (failures === null || facts.isComplete) return key;
+    for (const [index, { topic }] of sought.entries()) {
+      const failure = failures[topic];
+      if (failure === undefined) continue;
+      const [reason, note, at] = failure;
+      const since = moments.map((moment) => (at >= moment ? 1 : 0)).join('');
+      const isLater = at > (found.asOf[index] ?? 0) ? 1 : 0;
+      key += `|${index}${reason}${since}${isLater}${note}`;
+    }
+    return key;
+  }
+
+  function take(
+    bytes: Buffer,
+    from: number,
+    to: number,
+    failures: string | null,
+    number: number,
+    result: MutableResult,
+  ): void {
+    const found = find(bytes, from, to);
+    readFacts(bytes, found);
+    const parsed = failures === null || facts.isComplete ? null : parsedFailures(failures);
+    // The stored row, as it was before fields of the present are emptied.
+    let row: StoredForm['row'] | null = null;
+    let key = '';
+    if (!facts.isPlain || !facts.isComplete) {
+      row = { answers: Buffer.from(bytes.subarray(from, to)), failures };
+      key = keyOf(bytes, found, parsed);
+      if (dropsReplaced && parsed !== null) {
+        dropReplaced(found, parsed);
+        readFacts(bytes, found);
+      }
+      key += tellFields(bytes, found);
+    }
+    putFields(found);
+    writer.end(number, facts.size);
+    times[number] = facts.oldest === Number.POSITIVE_INFINITY ? Number.NaN : facts.oldest;
+    const isPlain = key === '' || key === plainKey;
+    if (!isPlain) {
+      let form = forms.get(key);
+      if (form === undefined) {
+        form = forms.size;
+        forms.set(key, form);
+        result.forms.push({ isComplete: facts.isComplete, row: row! });
+      }
+      result.pairs.push(number, form);
+    }
+    if (facts.isComplete) count(bytes, found, number, result);
+  }
+
+  /** The key of a complete place of which its note says nothing: topics that tell fields make keys of all places. */
+  const plainKey = `+${String.fromCharCode(48 + FOUND.fresh).repeat(sought.length)}`;
+
+  /** Adds the rows of a complete place to the sums of its ratings. */
+  function count(
+    bytes: Buffer,
+    { froms }: FoundAnswers,
+    number: number,
+    result: MutableResult,
+  ): void {
+    const [rows, value] = [cells.rows[number]!, cells.values[number]!];
+    for (let topic = 0; topic < rated.length; topic++) {
+      const tag = bytes[froms[rated[topic]!]!]!;
+      // A text without a number of its own is compared where all texts are known.
+      if (tag < TAGS.firstText && tag !== TAGS.null) {
+        result.uncounted.push(number, topic);
+        continue;
+      }
+      const sum = topic * SUMS_A_TOPIC + 2 * tag;
+      result.ratings[sum]! += rows;
+      result.ratings[sum + 1]! += value;
+    }
+  }
+
+  /** Puts the wanted cells of a block into the table. @throws STORE_UNUSABLE */
+  function takeBlock(block: CellBlock, result: MutableResult): void {
+    const { answers } = block;
+    if (answers === null) return;
+    const lists = [block.lats, block.lngs, block.lengths, block.checksums];
+    const [lats, lngs, lengths, checksums] = lists.map(
+      (list) => JSON.parse(list) as (number | null)[],
+    );
+    const failures =
+      block.failures === null ? null : (JSON.parse(block.failures) as (string | null)[]);
+    words = new DataView(answers.buffer, answers.byteOffset, answers.length);
+    let from = 0;
+    for (let index = 0; index < lats!.length; index++) {
+      const [lat7, lng7] = [lats![index]!, lngs![index]!];
+      // It was asked for and is not there.
+      if (lat7 === null || lng7 === null) continue;
+      const to = from + lengths![index]!;
+      const isNext = cells.keys[2 * next] === lat7 && cells.keys[2 * next + 1] === lng7;
+      const number = isNext ? next : cellNumber(cells, lat7, lng7);
+      if (number >= 0 && (asked === null ? table.entries[number] === 0 : asked[number] === 1)) {
+        const checksum = checksums![index]!;
+        const failed = failures?.[index] ?? null;
+        if (
+          checksum !== null &&
+          checksum !== checksumOf([source, lat7, lng7], answers.subarray(from, to), failed)
+        )
+          throw onDamage({ lat7, lng7 });
+        take(answers, from, to, failed, number, result);
+        if (asked !== null) asked[number] = 0;
+        next = number + 1;
+      }
+      from = to;
+    }
+  }
+
+  return {
+    /** @param blocks of a part of the cells */
+    async read(blocks: AsyncIterable<CellBlock>): Promise<PlacesRead> {
+      const result: MutableResult = {
+        pairs: [],
+        forms: [],
+        ratings: new Float64Array(rated.length * SUMS_A_TOPIC),
+        uncounted: [],
+      };
+      for await (const block of blocks) takeBlock(block, result);
+      return {
+        ...result,
+        reader: threadId,
+        pairs: Int32Array.from(result.pairs),
+        left: writer.flush(),
+      };
+    },
+  };
+}
+
+interface MutableResult {
+  readonly pairs: number[];
+  readonly forms: StoredForm[];
+  readonly ratings: Float64Array<ArrayBuffer>;
+  readonly uncounted: number[];
+}
+
+/** Whether some fields are all null: each takes a byte. */
+function isAllNull(bytes: Buffer, from: number, fields: number): boolean {
+  if (fields === 0) return false;
+  for (let at = from; at < from + fields; at++) if (bytes[at] !== TAGS.null) return false;
+  return true;
+}

@@ -1,0 +1,83 @@
+import type { CellRecord, Field } from '../../src/contract/answer.ts';
+import { placeUnpacker } from '../../src/formats/packed/output-places.ts';
+import { makePlaceTable, takeBlocks } from '../../src/formats/packed/place-table.ts';
+import type { Cell } from '../../src/geo/coordinates.ts';
+import { CellTable } from '../../src/run/scan/cell-table.ts';
+import type { PlacesRead, StoredForm, WantedAnswer } from '../../src/store/answers/port.ts';
+import type { Store } from '../../src/store/port.ts';
+import type { ThreadPool } from '../../src/threads/thread-pool.ts';
+
+/** What a store has of a cell. */
+export interface StoredPlace {
+  readonly isComplete: boolean;
+  /** NaN without an answer. */
+  readonly asOf: number;
+  /** The wanted fields; null where there is no answer. */
+  readonly fields: readonly Field[];
+  /** The record of its form; null for a complete place of which there is nothing to say. */
+  readonly record: CellRecord | null;
+}
+
+export interface ReadOptions {
+  readonly pool?: ThreadPool;
+  readonly memoryBytes?: number;
+  readonly file?: number;
+  readonly dropsReplaced?: boolean;
+  readonly onRead?: (read: PlacesRead) => void;
+}
+
+/** Reads places as a plan does; null for one that is not stored. */
+export async function readStored(
+  store: Pick<Store, 'readPlaces' | 'recordOf' | 'texts'>,
+  source: number,
+  asked: readonly Cell[],
+  wanted: readonly WantedAnswer[],
+  { pool, memoryBytes = 0, file, dropsReplaced = false, onRead }: ReadOptions = {},
+): Promise<(StoredPlace | null)[]> {
+  const cells = new CellTable();
+  const numbers = asked.map((cell) => cells.add(cell));
+  const table = makePlaceTable(cells.size, memoryBytes, file ?? null);
+  const times = new Float64Array(new SharedArrayBuffer(8 * cells.size)).fill(Number.NaN);
+  const forms = new Map<number, StoredForm>();
+  const byReader = new Map<number, StoredForm[]>();
+  const reading = {
+    source,
+    wanted,
+    rated: [],
+    cells: cells.shared,
+    count: cells.size,
+    again: null,
+    table,
+    times,
+    moments: [],
+    dropsReplaced,
+  };
+  for await (const read of store.readPlaces(reading, pool ?? null)) {
+    const known = byReader.get(read.reader) ?? [];
+    byReader.set(read.reader, known);
+    known.push(...read.forms);
+    for (let at = 0; at < read.pairs.length; at += 2)
+      forms.set(read.pairs[at]!, known[read.pairs[at + 1]!]!);
+    takeBlocks(table, read.left);
+    onRead?.(read);
+  }
+  const unpack = placeUnpacker({
+    table,
+    kinds: [[]],
+    kindOf: new Uint32Array(new SharedArrayBuffer(4 * cells.size)),
+    times: null,
+    width: wanted.reduce((sum, { fields }) => sum + fields, 0),
+    empty: 0,
+    ...(await store.texts()),
+  });
+  return numbers.map((number) => {
+    if (table.entries[number] === 0) return null;
+    const form = forms.get(number);
+    return {
+      isComplete: form?.isComplete ?? true,
+      asOf: times[number]!,
+      fields: unpack(number),
+      record: form === undefined ? null : store.recordOf(form),
+    };
+  });
+}
