@@ -10,11 +10,13 @@ import { cellOf, type Location, MAX_PRECISION } from '../geo/coordinates.ts';
 import type { JobAccount } from '../job/account-settings.ts';
 import type { Store } from '../store/port.ts';
 import { ledgerEntry } from './buy/consequence.ts';
+import { decideNextStep, NOTHING_TRIED } from './buy/next-step.ts';
 import { type Payment, payCall } from './buy/pay-call.ts';
 import { claimLimits } from './frame/account-state.ts';
 import type { Key } from './frame/api-keys.ts';
 import type { ServiceConnection } from './frame/connection-kinds.ts';
 import { RunTimes } from './frame/run-times.ts';
+import type { StopReason } from './frame/stop.ts';
 import { expectedPrices } from './plan/cheapest-calls.ts';
 
 /** A request outside of a run, and the call that the ledger records for it. */
@@ -184,23 +186,23 @@ export async function keyRefusal(
   }
 }
 
+/** Whether a run would end at such a verdict, by the same decision. A scope is another matter: other keys, or bundles, may do without it. */
 function refusalOf(verdict: Verdict): PerilbookError | null {
-  switch (verdict.kind) {
-    case 'unauthenticated':
-      return new PerilbookError(
-        'KEY_REFUSED',
-        verdict.message,
-        'Ask the provider for a valid key.',
-      );
-    case 'denied':
-      return new PerilbookError('KEY_REFUSED', verdict.message, DENIALS[verdict.status]!.todo);
-    case 'quota':
-      return new PerilbookError(
-        'QUOTA_EXCEEDED',
-        verdict.message,
-        'Nothing can be bought until it resets.',
-      );
-    default:
-      return null;
+  const { kind, message } = verdict;
+  const next = decideNextStep({
+    verdict,
+    tried: NOTHING_TRIED,
+    standing: 'fresh',
+    random: () => 0,
+  });
+  const isStopped = (reason: StopReason) => next.step === 'stop' && next.reason === reason;
+  if (next.step === 'replan' && kind === 'unauthenticated')
+    return new PerilbookError('KEY_REFUSED', message, 'Ask the provider for a valid key.');
+  if (kind === 'denied' && isStopped('denied'))
+    return new PerilbookError('KEY_REFUSED', message, DENIALS[verdict.status]!.todo);
+  if (next.step === 'out_of_credits' || isStopped('service_pause')) {
+    const hint = 'Nothing can be bought until it resets.';
+    return new PerilbookError('QUOTA_EXCEEDED', message, hint);
   }
+  return null;
 }

@@ -156,6 +156,9 @@ test('a key is tried before Start, once and free of charge; a refusal says what 
     [{ status: 402 }, 'KEY_REFUSED', 0],
     [{ status: 429, body: { code: 'QUOTA_EXCEEDED' } }, 'QUOTA_EXCEEDED', 0],
     [{ status: 403 }, null, 0],
+    [{ status: 403, body: { message: 'Daily limit exceeded' } }, 'QUOTA_EXCEEDED', 0],
+    // It passes.
+    [{ status: 401, headers: { 'retry-after': '2' } }, null, 0],
     [{ status: 502 }, null, 0],
     [{ status: 200, body: {}, headers: { 'x-credit-cost': '1' } }, null, 1],
   ] as const;
@@ -189,7 +192,7 @@ test('a key is tried before Start, once and free of charge; a refusal says what 
     assert.deepEqual(await harness.ledger(), { charged, unknown: 0, open: 0 }, first!.text);
     assert.deepEqual([fake.answers.length, harness.charged()], [1, 0]);
     assert.deepEqual(scene.bugs, []);
-    if (code !== 'QUOTA_EXCEEDED') continue;
+    if (fault?.status !== 429) continue;
     const { id } = (await visitor.upload('book.csv', harness.writeInput(places(3)))).body;
     const { summary } = (await visitor.ask('POST', `/api/files/${id}/price`, { body: WILDFIRE }))
       .body;
