@@ -25,6 +25,10 @@ import { usAtlas } from './us-atlas.ts';
  * decides about it. */
 const COAST_MARGIN_METERS = 25_000;
 
+/** Over water, a neighbour's land must be farther than that of the US by as much again as the US is, at most by this: on a river both outlines
+ * are off by its width, and Brockville in Ontario lies drawn in the water, 2 m nearer to New York. */
+const CLEARLY_NEARER_METERS = 2_000;
+
 /** At a land border, no margin would refuse Calais, Maine (0.44 km outside); a kilometre would accept Windsor. Places
  * of a neighbour within this strip count as inside: the outlines of both sides are accurate to about 400 m only. */
 const BORDER_MARGIN_METERS = 500;
@@ -33,6 +37,7 @@ const BORDER_MARGIN_METERS = 500;
 const OMITTED_ISLANDS: readonly (Location & { readonly km?: number })[] = [
   { lat: 43.9685, lng: -68.1281 }, // Mount Desert Rock, Maine
   { lat: 41.7367, lng: -83.1061 }, // West Sister Island, Ohio
+  { lat: 46.086, lng: -84.013, km: 2 }, // Lime Island, Michigan
   { lat: 48.262, lng: -88.26 }, // Gull Islands, Michigan
   { lat: 47.1833, lng: -87.225 }, // Stannard Rock, Michigan
   { lat: 37.6989, lng: -123.0034 }, // Farallon Islands, California
@@ -87,7 +92,7 @@ function readNation(): Outline {
 }
 
 /** True for places in the 50 states, DC, Puerto Rico, Guam, the US Virgin Islands, American Samoa and the Northern Mariana Islands, and
- * up to 25 km off their coasts unless foreign land is nearer. */
+ * up to 25 km off their coasts unless foreign land is nearer, or hardly farther. */
 export function isCovered(location: Location): boolean {
   let coverage = tileCoverage(tiles.large, location);
   if (coverage === MIXED) coverage = tileCoverage(tiles.small, location);
@@ -141,7 +146,8 @@ function coverageAround(middle: Location, halfDegrees: number): number {
   // From the middle to a corner, and 2 % more, because a search measures in a plane.
   const radius = 1.02 * Math.SQRT2 * halfDegrees * METERS_PER_DEGREE;
   if (relation === 'crosses')
-    return 2 * radius <= COAST_MARGIN_METERS && !isForeignNearer(middle, 3 * radius)
+    return 2 * radius <= COAST_MARGIN_METERS &&
+      !isForeignWithin(middle, clearMeters(2 * radius) + radius)
       ? COVERED
       : MIXED;
   const meters = metersToEdges(nationOutline(), middle, COAST_MARGIN_METERS + radius);
@@ -151,7 +157,8 @@ function coverageAround(middle: Location, halfDegrees: number): number {
     const isWhole = metersToEdges(foreignOutline(), middle, radius) === Number.POSITIVE_INFINITY;
     return isWhole && meters > BORDER_MARGIN_METERS + radius ? NOT_COVERED : MIXED;
   }
-  return meters + radius <= COAST_MARGIN_METERS && !isForeignNearer(middle, meters + 2 * radius)
+  return meters + radius <= COAST_MARGIN_METERS &&
+    !isForeignWithin(middle, clearMeters(meters + radius) + radius)
     ? COVERED
     : MIXED;
 }
@@ -181,7 +188,8 @@ function isOffCoast(location: Location): boolean {
     near < Number.POSITIVE_INFINITY
       ? near
       : metersToEdges(nationOutline(), location, COAST_MARGIN_METERS);
-  const isNearCoast = () => meters <= COAST_MARGIN_METERS && !isForeignNearer(location, meters);
+  const isNearCoast = () =>
+    meters <= COAST_MARGIN_METERS && !isForeignWithin(location, clearMeters(meters));
   return meters <= BORDER_MARGIN_METERS || isNearCoast() || isNearIsland(location, 0);
 }
 
@@ -218,7 +226,12 @@ export function foreignLandAt(location: Location): {
   };
 }
 
-function isForeignNearer(location: Location, meters: number): boolean {
+/** How far foreign land must be from a location whose nearest US land is so far. */
+function clearMeters(meters: number): number {
+  return meters + Math.min(meters, CLEARLY_NEARER_METERS);
+}
+
+function isForeignWithin(location: Location, meters: number): boolean {
   return (
     outlineHolds(foreignOutline(), location) ||
     metersToEdges(foreignOutline(), location, meters) < meters
