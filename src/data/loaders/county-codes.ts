@@ -75,13 +75,16 @@ const OTHER_SPELLINGS: readonly (readonly [state: string, name: string, geoid: s
 let gazetteer: ReadonlyMap<string, string> | undefined;
 
 /** The county of a table without codes. `state` is spelled in any way that `stateNamed` reads. Case, spaces, accents
- * and a final "County", "Parish" or "Borough" do not matter; a city and a county of the same name are distinct. */
+ * and a final "County", "Parish", "Borough" or "Planning Region" do not matter; a city and a county of the same name are distinct. */
 export function countyNamed(state: string, name: string): CodeFinding {
   gazetteer ??= readGazetteer();
   const abbreviation = stateNamed(state);
   if (abbreviation === null) return { problem: `"${state.trim()}" is not a US state` };
   const county = plain(name);
-  const bare = county.replace(/(county|parish|borough|censusarea|municipality|municipio)$/, '');
+  const bare = county.replace(
+    /(county|parish|borough|censusarea|municipality|municipio|planningregion|cityandborough)$/,
+    '',
+  );
   const geoid =
     gazetteer.get(`${abbreviation}/${county}`) ?? gazetteer.get(`${abbreviation}/${bare}`);
   return geoid === undefined

@@ -3,8 +3,9 @@ import type { Layer } from '../tables/layers.ts';
 import type { SiteRecord } from '../tables/records.ts';
 import { numberIn } from './agency-table.ts';
 import type { FileFeature } from './feature-files.ts';
-import { featureLoader } from './feature-loader.ts';
-import { type FileShape, publicDomain } from './loader.ts';
+import { type FeatureFormat, featureLoader } from './feature-loader.ts';
+import type { FireOutline } from './fire-outlines.ts';
+import { type FileShape, type Loader, publicDomain } from './loader.ts';
 
 /** The time of an earthquake or of a fire's discovery. */
 const TIMES = {
@@ -49,6 +50,9 @@ const OUTLINE_COLUMNS = [
   'UNQE_FIRE_ID',
   'FIRE_YEAR',
   'poly_GISAcres',
+  'poly_DateCurrent',
+  'incident_name',
+  'FIRE_NAME',
 ];
 
 export const wildfireIncidents = fireLoader(
@@ -70,6 +74,7 @@ export const wildfirePerimeters = fireLoader(
   'NIFC WFIGS interagency fire perimeters: GeoJSON, shapefile',
   'outlines',
   ({ geometry }) => (/Polygon$/.test(geometry.type) ? null : 'not the outline of a fire'),
+  outlineOf,
 );
 
 /** @param refuse returns why a wildfire is not of this kind; null if it is */
@@ -78,7 +83,8 @@ function fireLoader(
   describe: string,
   shape: FileShape,
   refuse: (feature: FileFeature & SiteRecord) => string | null,
-) {
+  fireOf?: FeatureFormat['fireOf'],
+): Loader {
   const columns = [[...FIRE_COLUMNS, ...(shape === 'outlines' ? OUTLINE_COLUMNS : [])]];
   return featureLoader(name, {
     describe,
@@ -87,6 +93,7 @@ function fireLoader(
     signature: { columns, shapes: [shape] },
     vintage: TIMES,
     begin: () => (feature) => whyNotWildfire(feature) ?? refuse(feature) ?? feature,
+    ...(fireOf && { fireOf }),
   });
 }
 
@@ -101,6 +108,28 @@ function whyNotWildfire(feature: FileFeature): string | null {
     names.some((name) => /\bdo\s*not\s*use\b/i.test(name)) ||
     fireField(feature, 'DeleteThis') === 'Yes';
   return isAbandoned ? 'a case marked "do not use"' : null;
+}
+
+/** What tells the outlines of one fire. Agencies spell the columns in ways of their own. */
+function outlineOf(feature: FileFeature): FireOutline {
+  const first = (...names: readonly string[]) =>
+    names.map((name) => fireField(feature, name)).find((text) => text !== '') ?? '';
+  const drawn = dayAndTime(first('DateCurrent', 'PolygonDateTime', 'EditDate', 'CreateDate'));
+  const found = dayAndTime(first('FireDiscoveryDateTime', 'FireDiscoveryDate'));
+  const year = first('FIRE_YEAR', 'FIREYEAR', 'YEAR_');
+  const time = found || drawn;
+  return {
+    id: first('IrwinID', 'IRWINID', 'UniqueFireIdentifier', 'UNQE_FIRE_ID').toUpperCase(),
+    name: first('IncidentName', 'incident_name', 'INCIDENT', 'FIRE_NAME', 'mission'),
+    year: year || (time === 0 ? '' : String(new Date(time).getUTCFullYear())),
+    drawnAt: drawn,
+  };
+}
+
+/** Milliseconds of epoch milliseconds or of a date as text; 0 for none. */
+function dayAndTime(text: string): number {
+  const time = /^\d{12,13}$/.test(text) ? Number(text) : Date.parse(text.replaceAll('/', '-'));
+  return Number.isNaN(time) ? 0 : time;
 }
 
 /** A field of an incident; its name may have the prefix `attr_` or `poly_`, in any case. '' when blank. */

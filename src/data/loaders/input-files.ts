@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
-import { extname } from 'node:path';
+import { basename, extname } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
 import { agencyZip, invalidFile, unreadable, zipHolds } from './agency-file.ts';
 import { keyOf, tableRecords } from './agency-table.ts';
 import { geojsonFeatures, headOfShapefile, LATITUDES, unsupportedFormat } from './feature-files.ts';
-import type { FileShape, LoaderOptions } from './loader.ts';
+import type { FileShape, FileSignature, LoaderOptions } from './loader.ts';
 import { LOADERS, loaderNamed } from './loader-table.ts';
 
 const TABLES = /\.(csv|txt|dat|json|geojson)$/i;
@@ -79,7 +79,9 @@ function wrongFile(
   const others = loadersFor(profile).filter((name) => name !== loader);
   const commands = others.map((name) => `perilbook data load ${name} FILE`);
   const fits = others.length === 0 ? '' : `Load it with: ${commands.join(', or: ')}. `;
-  const hint = `${fits}To load it anyway, add --force. The stored data is unchanged.`;
+  const seems = others.length === 0 ? seemsToBe(profile) : null;
+  const other = seems === null ? '' : `It seems to be ${seems}. `;
+  const hint = `${fits}${other}To load it anyway, add --force. The stored data is unchanged.`;
   return new PerilbookError(
     'SERVICE_DATA',
     `Cannot load "${file}" as ${loader}: ${problem}`,
@@ -97,9 +99,9 @@ function mismatch(loader: string, profile: FileProfile): string | null {
   };
   const missing = columns.find((names) => !names.some(has));
   if (missing !== undefined) return `it has no column ${missing.slice(0, 6).join(' or ')}`;
-  if (like !== undefined && ![...profile.columns].some((name) => like.names.test(name))) {
-    return `it has no column of ${like.of}`;
-  }
+  const unlike =
+    like !== undefined && !isLike(like, profile) ? `it has no column of ${like.of}` : null;
+  if (unlike !== null && anyOther !== true) return unlike;
   if (rows !== undefined && !rows.test(profile.rows)) {
     const { columns: all = [], are } = rows;
     const lacking = all.filter((name) => !has(name));
@@ -108,8 +110,54 @@ function mismatch(loader: string, profile: FileProfile): string | null {
   }
   const problem = shapes === undefined ? null : otherShapes(shapes, profile);
   if (problem !== null) return problem;
-  const others = anyOther === true ? loadersFor(profile) : [];
-  return others.length > 0 ? `it is a file for ${others.join(' or ')}` : null;
+  if (anyOther !== true) return null;
+  const others = loadersFor(profile);
+  if (others.length > 0) return `it is a file for ${others.join(' or ')}`;
+  const seems = seemsToBe(profile);
+  return seems === null ? unlike : `it seems to be ${seems}`;
+}
+
+function isLike(
+  { names, texts }: NonNullable<FileSignature['like']>,
+  { columns, name, rowTexts }: FileProfile,
+): boolean {
+  if ([...columns].some((column) => names.test(column))) return true;
+  if (texts === undefined) return false;
+  const told = rowTexts.filter((text) => texts.test(text)).length;
+  return texts.test(name.replaceAll(/[_.-]/g, ' ')) || (told > 0 && 3 * told >= rowTexts.length);
+}
+
+/** Public layers that no loader reads, by a column that only they have. */
+const OTHER_DATA: readonly (readonly [what: string, columns: RegExp])[] = [
+  ['levees or leveed areas', /^leve|leveedarea|femaaccreditation/],
+  [
+    'dams or areas that a dam may flood',
+    /^(damname|nidid|federalid|damheight|inundation|hazardclass)/,
+  ],
+  ['flood zones', /^(fldzone|zonesubty|sfhatf|dfirmid)$/],
+  ['fire hazard zones', /^(fhsz|hazclass|hazcode|vhfhsz)/],
+  ['evacuation zones', /^(ezone|evaczone|evacuation)/],
+  ['coastal barriers', /^(unittype|fiunit|systemunit|cbrs)/],
+  ['zones of earthquake hazards', /^(liquefaction|landslide|faultzone|alquist)/],
+  ['schools', /^(ncessch|schoolname|schname|schooltype|enrollment|leaid)$/],
+  ['hospitals', /^(hospitalname|trauma|beds|helipad)$/],
+  [
+    'parcels or buildings',
+    /^(apn|parcelid|parcelno|pin|buildarea|bldgid|bldgheight|occcls|landvalue|assessed)/,
+  ],
+  ['roads or rails', /^(roadname|fullname|rttyp|highway|routeid|lanes|railroad|rrowner)/],
+  ['wetlands or waters', /^(wetlandtype|attribute|gnisid|ftype|reachcode|hydroid)$/],
+  ['water wells', /^(aquifer|waterlevel|wateruse|swl|staticwater)/],
+  ['census areas', /^(aland|awater|namelsad|tractce|blkgrpce)$/],
+];
+
+/** What a file seems to be that no loader reads; null if nothing tells. */
+function seemsToBe({ columns }: FileProfile): string | null {
+  for (const [what, pattern] of OTHER_DATA) {
+    const column = [...columns].find((name) => pattern.test(name));
+    if (column !== undefined) return `${what} (column ${column})`;
+  }
+  return null;
 }
 
 function otherShapes(wanted: readonly FileShape[], { shapes, rows }: FileProfile): string | null {
@@ -131,6 +179,10 @@ function loadersFor(profile: FileProfile): string[] {
 }
 
 interface FileProfile {
+  /** Of the file, without its folder. */
+  readonly name: string;
+  /** The texts of each of the first rows. */
+  readonly rowTexts: readonly string[];
   /** The names of its columns, normalized by `keyOf`. */
   readonly columns: ReadonlySet<string>;
   /** Column names that a shapefile may have cut at 10 characters. */
@@ -170,6 +222,8 @@ async function profileOfShapefile(file: string): Promise<FileProfile> {
   )[type % 10];
   const cut = columns.filter((name) => name.length === 10).map(keyOf);
   return {
+    name: basename(file),
+    rowTexts: [],
     columns: keysOf(columns),
     cut,
     shapes: new Set(shape === undefined ? [] : [shape]),
@@ -180,13 +234,15 @@ async function profileOfShapefile(file: string): Promise<FileProfile> {
 async function profileOfGeojson(file: string): Promise<FileProfile> {
   const names = new Set<string>();
   const shapes = new Set<FileShape>();
+  const rowTexts: string[] = [];
   for (const { geometry, properties } of await first(geojsonFeatures(file), SAMPLE_ROWS)) {
     for (const name of Object.keys(properties)) names.add(name);
+    rowTexts.push(textsOf(Object.values(properties)));
     const shape =
       SHAPES[String((geometry as { type?: unknown } | null)?.type).replace(/^Multi/, '')];
     if (shape !== undefined) shapes.add(shape);
   }
-  return { columns: keysOf(names), cut: [], shapes, rows: [] };
+  return { name: basename(file), rowTexts, columns: keysOf(names), cut: [], shapes, rows: [] };
 }
 
 async function profileOfText(file: string, latitude: string | undefined): Promise<FileProfile> {
@@ -197,8 +253,18 @@ async function profileOfText(file: string, latitude: string | undefined): Promis
   const columns = keysOf(rows[0] ?? []);
   const latitudes = latitude === undefined ? LATITUDES : [latitude];
   const hasPoints = latitudes.some((name) => columns.has(keyOf(name)));
-  return { columns, cut: [], shapes: new Set<FileShape>(hasPoints ? ['points'] : []), rows };
+  return {
+    name: basename(file),
+    rowTexts: rows.slice(1).map(textsOf),
+    columns,
+    cut: [],
+    shapes: new Set<FileShape>(hasPoints ? ['points'] : []),
+    rows,
+  };
 }
+
+const textsOf = (values: readonly unknown[]): string =>
+  values.filter((value) => typeof value === 'string').join('\n');
 
 function keysOf(names: Iterable<string>): Set<string> {
   return new Set([...names].map(keyOf).filter((key) => key !== ''));

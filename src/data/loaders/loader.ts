@@ -32,11 +32,16 @@ export type FileShape = 'points' | 'lines' | 'outlines';
 
 type Rows = readonly (readonly string[])[];
 
-interface FileSignature {
+export interface FileSignature {
   /** The file has a column with one of the names of each list. */
   readonly columns?: readonly (readonly string[])[];
   /** One column has such a name (normalized by `keyOf`); `of` describes the column. */
-  readonly like?: { readonly of: string; readonly names: RegExp };
+  readonly like?: {
+    readonly of: string;
+    readonly names: RegExp;
+    /** Texts of the rows that tell it, too, if a third of the rows have such a text; or the name of the file. */
+    readonly texts?: RegExp;
+  };
   /** The geometries that it may have; it has at least one of them. */
   readonly shapes?: readonly FileShape[];
   /** A test of its first rows, when columns do not decide; `are` describes them. A header, where there is one, has these `columns`. */

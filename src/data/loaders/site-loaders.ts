@@ -1,4 +1,5 @@
 import type { ProximitySlug } from '../../contract/topics.ts';
+import { propertyFinder } from './agency-table.ts';
 import { ASR_FILES, antennaStructures } from './antenna-structures.ts';
 import type { FileFeature } from './feature-files.ts';
 import { type FeatureFormat, featureLoader } from './feature-loader.ts';
@@ -52,6 +53,26 @@ function ofProgram(acronym: string): (properties: FileFeature['properties']) => 
   };
 }
 
+const NPL_STATUSES = propertyFinder(['NPL_STATUS_CODE', 'NPL_STATUS', 'Status']);
+
+/** EPA's statuses of sites that are not on the National Priorities List, in words or as a code: deleted, proposed, removed, withdrawn, not on it
+ * (Superfund Enterprise Management System). The final sites and the parts of such sites are on it. */
+const NOT_LISTED: readonly (readonly [RegExp, string])[] = [
+  [/^D$|\bdeleted\b/i, 'it was deleted from the National Priorities List'],
+  [/^[PS]$|\bpropos(ed|al)\b/i, 'it is proposed for the National Priorities List, not on it'],
+  [
+    /^[NORW]$|\bnot on\b|\bnot (an? )?NPL\b|\bnon-?NPL\b|\bremoved\b|\bwithdrawn\b|\bnot valid\b/i,
+    'it is not on the National Priorities List',
+  ],
+];
+
+/** Why a site is not on the list; null for one that is, and for a file of listed sites, which has no status. */
+function notListed(properties: FileFeature['properties']): string | null {
+  const name = NPL_STATUSES(properties);
+  const status = name === null ? '' : String(properties[name] ?? '').trim();
+  return NOT_LISTED.find(([pattern]) => pattern.test(status))?.[1] ?? null;
+}
+
 /** EIA has `PrimSource` "nuclear", HIFLD `PRIM_FUEL` "NUC"; copies differ in case. A list with neither column has only reactors. */
 function otherThanNuclear(properties: FileFeature['properties']): string | null {
   const name = Object.keys(properties).find((column) => /^prim_?(source|fuel)$/i.test(column));
@@ -89,10 +110,13 @@ export const SITE_LOADERS = {
   superfund: siteLoader('superfund', 'EPA Superfund National Priorities List', EPA, {
     describe: 'EPA Superfund NPL sites: list (CSV), site boundaries, or the FRS file',
     signature: {
-      columns: [[...FRS, 'EPA_ID', 'SITE_EPA_ID', 'NPL_STATUS', 'NPL_STATUS_CODE', 'SEMS_ID']],
+      columns: [
+        [...FRS, 'EPA_ID', 'SITE_EPA_ID', 'epa_siteID', 'NPL_STATUS', 'NPL_STATUS_CODE', 'SEMS_ID'],
+      ],
       shapes: ['points', 'outlines'],
     },
-    refuse: ofProgram('SEMS'),
+    id: ['SITE_EPA_ID', 'EPA_ID', 'epa_siteID'],
+    refuse: (properties) => ofProgram('SEMS')(properties) ?? notListed(properties),
   }),
   tri: siteLoader('toxicReleaseInventory', 'EPA Toxics Release Inventory', EPA, {
     describe:
@@ -112,10 +136,19 @@ export const SITE_LOADERS = {
   'ust-facilities': siteLoader('ustFacility', 'EPA UST Finder, facilities', EPA, {
     describe: 'EPA UST Finder, facilities (layer 0): CSV, GeoJSON, shapefile',
     signature: { columns: [['Open_USTs', 'Closed_USTs', 'TOS_USTs']], shapes: ['points'] },
+    id: ['Facility_ID'],
   }),
   'ust-releases': siteLoader('ustRelease', 'EPA UST Finder, releases', EPA, {
     describe: 'EPA UST Finder, releases (layer 1): CSV, GeoJSON, shapefile',
-    signature: { columns: [['LUST_ID', 'Substance', 'Reported_Date']], shapes: ['points'] },
+    // A list of other spills has one of the two.
+    signature: {
+      columns: [
+        ['LUST_ID', 'Substance'],
+        ['LUST_ID', 'Reported_Date'],
+      ],
+      shapes: ['points'],
+    },
+    id: ['LUST_ID'],
   }),
   'power-plants': siteLoader('powerPlant', `${EIA_NAME}, power plants`, EIA, {
     describe:
@@ -167,7 +200,8 @@ export const SITE_LOADERS = {
   }),
   'gas-pipelines': siteLoader('naturalGasPipeline', `${EIA_NAME}, natural gas pipelines`, EIA, {
     describe: 'EIA natural gas pipelines: GeoJSON, shapefile',
-    signature: { columns: [['TYPEPIPE', 'Operator']], shapes: ['lines'] },
+    // Transit and power lines have operators, too.
+    signature: { columns: [['TYPEPIPE', 'Pipeline_Type']], shapes: ['lines'] },
   }),
   'alternative-fuels': siteLoader('alternativeFuels', 'Alternative Fuels Data Center', AFDC, {
     describe: 'DOE Alternative Fuels Data Center, stations: CSV, GeoJSON',
@@ -176,7 +210,17 @@ export const SITE_LOADERS = {
   }),
   parks: siteLoader('park', 'Parks', '', {
     describe: 'PAD-US or any layer of parks: GeoJSON, shapefile, CSV',
-    signature: { anyOther: true, shapes: ['points', 'outlines'] },
+    signature: {
+      anyOther: true,
+      like: {
+        of: 'a park (name of the unit, access, manager)',
+        names:
+          /park(?!ing|\d)|^(unitnm|unitname|pubaccess|gapsts|mangname|mangtype|dmangnam|locnm|featclass|iucncat|desnm|dsgnnm)$|recreat|openspace|greenspace|refuge|preserve|playground/,
+        texts:
+          /\b(parks?|recreation|preserve|refuge|open ?space|playground|greenway|natural area|wilderness|arboretum|gardens?|monument|seashore|padus)\b(?! (ave|av|st|rd|dr|blvd|ln|way|road|street|avenue|district|city))/i,
+      },
+      shapes: ['points', 'outlines'],
+    },
   }),
   wells: siteLoader('oilGasWell', 'Oil and gas wells', '', {
     describe: "Oil and gas wells of a state's agency (CalGEM and others): CSV, GeoJSON, shapefile",

@@ -267,7 +267,7 @@ const IDENTITY_BYTES = 16;
 
 /** Identifies a record in its dataset: the agency's id, or a digest of geometry and properties. Equal for the same record in two files, even
  * if one is a CSV with texts instead of numbers. 128 bits: two of a million records agree by chance once in 10^26. */
-function hashIdentity({ key, geometry, properties }: SiteRecord): Buffer {
+export function hashIdentity({ key, geometry, properties }: SiteRecord): Buffer {
   const text =
     key === undefined ? JSON.stringify([geometry, plainValues(properties)]) : `key ${key}`;
   return hash('sha1', text, 'buffer').subarray(0, IDENTITY_BYTES);

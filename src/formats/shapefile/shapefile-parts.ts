@@ -57,6 +57,11 @@ export async function* shapefileFeatures(
       if (failure !== undefined) throw failure;
       if (done) break;
       number += 1;
+      if (convert === null && projection.trim() === '' && !areDegrees(value.geometry)) {
+        const hint =
+          'Put its .prj beside it: the file with its coordinate system has the same name. Or convert it to degrees (EPSG:4326).';
+        throw refused('has no .prj, and its coordinates are no degrees', hint);
+      }
       const geometry = convert === null ? value.geometry : converted(value.geometry, convert);
       yield { geometry, properties: value.properties ?? {} };
     }
@@ -72,6 +77,15 @@ export async function* shapefileFeatures(
       `has ${number} shapes, and ${header.rows} rows in its table`,
       'Download it again.',
     );
+}
+
+/** Whether the first position of a geometry may be in degrees. */
+function areDegrees(geometry: unknown): boolean {
+  let member: unknown = (geometry as { readonly coordinates?: unknown } | null)?.coordinates;
+  while (Array.isArray(member) && Array.isArray(member[0])) [member] = member;
+  if (!Array.isArray(member) || typeof member[0] !== 'number') return true;
+  const [x, y] = member as [number, number];
+  return Math.abs(x) <= 360 && Math.abs(y) <= 90;
 }
 
 /** Chunks up to an error, which is given to `onError`. */

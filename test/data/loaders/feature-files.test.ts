@@ -176,7 +176,7 @@ test('a shapefile that was cut, or damaged in its zip, is refused and replaces n
     const damaged = readFileSync(zipOf(t, { 'a.shp': longer, 'a.dbf': dbf }, 0));
     damaged[damaged.indexOf(place)]! ^= 1;
     const refused = new RegExp(`its part a\\.${part} does not match its checksum`);
-    await assert.rejects(load('parks', fileOf(t, 'damaged.zip', damaged)), refused);
+    await assert.rejects(load('parks', fileOf(t, 'damaged-parks.zip', damaged)), refused);
   }
   assert.equal(featuresOf(database, 'sites_park').length, 10);
 });

@@ -64,7 +64,7 @@ export function zipOf(
   files: Readonly<Record<string, Uint8Array>>,
   level: 0 | 6 = 6,
 ): string {
-  return fileOf(t, 'a.zip', Buffer.from(zipSync(files, { level })));
+  return fileOf(t, 'parks.zip', Buffer.from(zipSync(files, { level })));
 }
 
 /** The header of EPA's annual AQI by county. */

@@ -44,6 +44,11 @@ test('counties are found by name, whatever spaces, accents, suffixes and former 
   assert.equal(geoidOf('Ohio', 'Nowhere'), 'Ohio has no county of this name');
 });
 
+test('the planning regions of Connecticut are found by the names of the Census Bureau', () => {
+  assert.deepEqual(countyNamed('Connecticut', 'Capitol Planning Region'), { geoid: '09110' });
+  assert.deepEqual(countyNamed('CT', 'Western Connecticut planning region'), { geoid: '09190' });
+});
+
 test('every county is found by its name, an independent city with "City" at the end', () => {
   for (const { geoid, state, name } of readLand().counties) {
     const isCity = /^(24|29|32|51)[5-9]/.test(geoid);

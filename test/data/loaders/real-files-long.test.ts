@@ -136,7 +136,6 @@ const EXTRACTS: readonly (readonly [
   ['lmop', 'lmop/lmopdata{ct,de,ma,md,nj,ny}.csv', [355, 316, 201], 'CT,DE,MA,MD,NJ,NY'],
   ['wildfire-incidents', 'wfigs_current.csv', [3, 1, 1]],
   ['wildfire-history', 'wfigs_current.csv', [3, 2, 2]],
-  ['superfund', 'npl_sites_with_status_1row.csv', [1, 1, 1], 'MD'],
   ['counties', 'boundaries/geojson-counties-fips.json.gz', [3221, 3221, 3221]],
   ['counties', 'boundaries/nc.shp', [100, 100, 100]],
   ['areas', 'boundaries/tl_2023_44_tract.shp', [250, 250, 250]],
@@ -168,6 +167,14 @@ function tractsOfGeojson(file: string): Record<string, string>[] {
   };
   return features.map(({ properties }) => properties);
 }
+
+test('a Superfund site that was deleted from the list is no site', { skip }, async (t) => {
+  const { load } = loading(t);
+  await assert.rejects(
+    load('superfund', filesOf('npl_sites_with_status_1row.csv')),
+    /no row is usable \(it was deleted from the National Priorities List: 1\)/,
+  );
+});
 
 test('FEMA’s summary table, which has no hazards, is refused', { skip }, async (t) => {
   const { load } = loading(t);

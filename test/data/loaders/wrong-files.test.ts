@@ -97,7 +97,7 @@ const POINTS = {
   tri: 'TRI_FACILITY_ID/2. TRIFD',
   lmop: 'Landfill ID/Landfill Name',
   'ust-facilities': 'Open_USTs/Closed_USTs/TOS_USTs',
-  'ust-releases': 'LUST_ID/Substance/Reported_Date',
+  'ust-releases': 'LUST_ID/Substance,Reported_Date',
   'power-plants nuclear-reactors': 'Plant_Code/PrimSource/PRIM_FUEL',
   'power-plants': 'Total_MW/OPER_CAP',
   'nuclear-reactors': 'Docket Number/Reactor/Nuclear Unit/NRC Region',
@@ -109,7 +109,7 @@ const POINTS = {
   'air-quality': 'State,County,Days with AQI',
   nri: 'STCOFIPS,NRI_ID/TRACTFIPS,NRI_VER/STCOFIPS,RISK_RATNG/STCOFIPS,HAIL_RISKR/STCOFIPS,DRGT_RISKR',
   radon: 'Zone,County/RadonZone,FIPS/Radon Zone,GEOID/Zone,CountyFIPS/Zone,CountyName',
-  '': 'Fuel Type Code/State,County/Zone/SID/My Well/The NRC/Old Prim Fuel/Prim Fuel Type/My Plant Code/Plant Code 2',
+  '': 'Substance/Reported_Date/Fuel Type Code/State,County/Zone/SID/My Well/The NRC/Old Prim Fuel/Prim Fuel Type/My Plant Code/Plant Code 2',
 };
 const OUTLINES = {
   'areas counties': 'GEOID/GEOID20/GEOID10/AFFGEOID/GEO_ID/FIPS',
@@ -122,8 +122,8 @@ const OUTLINES = {
 };
 const LINES = {
   'transmission-lines': 'VOLTAGE/VOLT_CLASS',
-  'gas-pipelines': 'TYPEPIPE/Operator',
-  '': 'EPA_ID/Plant_Code',
+  'gas-pipelines': 'TYPEPIPE',
+  '': 'Operator/EPA_ID/Plant_Code',
 };
 
 test("each agency's file is known by its columns and shapes, whatever of its columns a copy has", async (t) => {
@@ -139,7 +139,8 @@ test("each agency's file is known by its columns and shapes, whatever of its col
     for (const names of columns.split('/')) {
       const file = fileOf(
         t,
-        'a.csv',
+        // Of other columns the name of the file tells that they are parks.
+        loaders === '' ? 'parks.csv' : 'a.csv',
         `${names},Latitude,Longitude\n${names.replaceAll(/[^,]+/g, 'x')},38,-78\n`,
       );
       if (loaders !== '') await recognized(file, loaders, names);
@@ -153,7 +154,11 @@ test("each agency's file is known by its columns and shapes, whatever of its col
     for (const [loaders, columns] of Object.entries(shapes)) {
       for (const names of columns.split('/')) {
         const properties = Object.fromEntries(names.split(',').map((name) => [name, 'x']));
-        const file = fileOf(t, 'a.geojson', collection(properties, geometry));
+        const file = fileOf(
+          t,
+          loaders === '' && shapes === OUTLINES ? 'parks.geojson' : 'a.geojson',
+          collection(properties, geometry),
+        );
         if (loaders !== '' || shapes === LINES) await recognized(file, loaders, names);
         else assert.equal((await load('parks', file)).records, 1, names);
       }
