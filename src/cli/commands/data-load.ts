@@ -5,7 +5,7 @@ import { allLayers } from '../../contract/topics.ts';
 import { type LoadResult, loadFiles } from '../../data/loaders/load-files.ts';
 import type { LoaderOptions } from '../../data/loaders/loader.ts';
 import { LOADERS, layerLoaders, loaderNamed } from '../../data/loaders/loader-table.ts';
-import { territoriesOf } from '../../data/sources/source-table.ts';
+import { addressOf, territoriesOf } from '../../data/sources/source-table.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { datasetLabel } from '../../data/tables/parts.ts';
 import { stateNamed } from '../../data/tables/states.ts';
@@ -61,7 +61,12 @@ export const loadAction: DataAction<Flags<'data load'>> = async (
   }
   const progress = showLine(context);
   const onRecords = (records: number) => progress.line(() => `${counted(records, 'record')} …`);
-  const options = { ...parseLoaderOptions(context, flags), territories: territoriesOf(name) };
+  const address = addressOf(name);
+  const options = {
+    ...parseLoaderOptions(context, flags),
+    territories: territoriesOf(name),
+    ...(address !== undefined && { address }),
+  };
   const result = await loadFiles(open(), name, files, options, context.clock, onRecords).finally(
     progress.end,
   );

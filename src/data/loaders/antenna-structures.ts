@@ -1,7 +1,7 @@
 import type { Batches, TableRecord } from '../../formats/csv/parsed-records.ts';
 import { agencyZip, isNamed } from './agency-file.ts';
 import { numberIn, tableRecords } from './agency-table.ts';
-import type { FileFeature } from './feature-files.ts';
+import type { FileFeature } from './file-feature.ts';
 import type { LoadReporter } from './loader.ts';
 
 /* The FCC's Antenna Structure Registration (r_tower.zip): files without a header, fields divided by bars, joined by the registration

@@ -4,7 +4,8 @@ import { boxOfGeometry } from '../../geo/bounding-boxes.ts';
 import type { AreaRecord } from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
 import { type CodeFinding, readGeoid } from './county-codes.ts';
-import { type FileFeature, featuresIn, inFeatureFiles } from './feature-files.ts';
+import { featuresIn, inFeatureFiles } from './feature-files.ts';
+import type { FileFeature } from './file-feature.ts';
 import { type Loader, publicDomain } from './loader.ts';
 
 type BoundaryLevel = 'tract' | 'county';

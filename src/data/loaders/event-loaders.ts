@@ -2,8 +2,8 @@ import type { Geometry, Position } from 'geojson';
 import type { Layer } from '../tables/layers.ts';
 import type { SiteRecord } from '../tables/records.ts';
 import { numberIn } from './agency-table.ts';
-import type { FileFeature } from './feature-files.ts';
 import { type FeatureFormat, featureLoader } from './feature-loader.ts';
+import type { FileFeature } from './file-feature.ts';
 import type { FireOutline } from './fire-outlines.ts';
 import { type FileShape, type Loader, publicDomain } from './loader.ts';
 

@@ -8,6 +8,9 @@ import {
   collectionFeatures,
   type FeatureText,
 } from '../../formats/json/collection-features.ts';
+import { convertEsriFeature, esriToDegrees } from '../../formats/json/esri-features.ts';
+import { beginsWithFeature, featureLines } from '../../formats/json/feature-lines.ts';
+import type { ToDegrees } from '../../formats/shapefile/coordinate-system.ts';
 import {
   type ShapefileParts,
   shapefileFeatures,
@@ -16,15 +19,9 @@ import {
 import type { ZipEntry } from '../../formats/zip/zip-reader.ts';
 import { agencyZip, invalidFile, refusedFor, textBytes, zipPath } from './agency-file.ts';
 import { parsePoint, pickProperties, tableRows } from './agency-table.ts';
+import type { FileFeature } from './file-feature.ts';
+import { geopackageFeatures, geopackagePath } from './geopackage.ts';
 import { inTurn, type LoaderOptions, type LoadReporter } from './loader.ts';
-
-export interface FileFeature {
-  /** The line on which it begins, or its number in a file without lines; from 1. */
-  readonly line: number;
-  readonly id?: string | number;
-  readonly geometry: unknown;
-  readonly properties: Readonly<Record<string, unknown>>;
-}
 
 /** The features of a file in any of the agencies' formats: CSV with coordinate columns, GeoJSON, or shapefile (or a zip
  * of one). Rows of a CSV without coordinates are rejected. */
@@ -34,16 +31,16 @@ export function featuresIn(
   report: LoadReporter,
   form?: TextForm,
 ): AsyncIterable<readonly FileFeature[]> {
+  if (geopackagePath(file) !== null) return geopackageFeatures(file);
+  if (isFeatureFile(file))
+    return geojsonFeatures(file, () => {
+      report.pages += 1;
+    });
   switch (extname(file.replace(/\.gz$/i, '')).toLowerCase()) {
     case '.csv':
     case '.txt':
     case '.xlsx':
       return csvFeatures(file, options, report, form);
-    case '.json':
-    case '.geojson':
-      return geojsonFeatures(file, () => {
-        report.pages += 1;
-      });
     case '.shp':
     case '.zip':
       return featuresOfShapefile(file, (text) => report.note(text));
@@ -52,10 +49,14 @@ export function featuresIn(
   }
 }
 
+/** Whether a file is GeoJSON or Esri JSON by its extension: a collection, or a feature a line. */
+export const isFeatureFile = (file: string): boolean =>
+  /\.(json|geojson|geojsonl|geojsons|ndjson|jsonl)(\.gz)?$/i.test(file);
+
 /** The error for a file with an unknown extension. */
 export function unsupportedFormat(file: string): PerilbookError {
   const hint =
-    'Use a .csv, .xlsx, .geojson, .json, .shp or .zip file; save other spreadsheets as CSV.';
+    'Use a .csv, .xlsx, .geojson, .geojsonl, .json, .gpkg, .shp or .zip file; save other spreadsheets as CSV.';
   return invalidFile(file, 'its format is not supported', hint);
 }
 
@@ -98,17 +99,27 @@ function csvFeatures(
 /** Coordinate systems in degrees of longitude and latitude; NAD83 is within two metres of WGS84. */
 const DEGREES = /CRS84|CRS83|EPSG:{1,2}(\d*:)?(4326|4269)$/;
 
-/** The features of a GeoJSON FeatureCollection, in batches: the file is never in memory as a whole.
+/** The features of a GeoJSON FeatureCollection, of Esri JSON, or of newline-delimited GeoJSON, in batches: the file is never in memory as a whole.
  * @param onMore called if the file is one page of an ArcGIS answer with further pages
- * @throws PerilbookError SERVICE_DATA when it is no FeatureCollection, ends early, or is not in degrees */
+ * @throws PerilbookError SERVICE_DATA when it has no features, ends early, or is not in degrees */
 export async function* geojsonFeatures(
   file: string,
   onMore: () => void = () => {},
 ): Batches<FileFeature> {
+  if (await hasFeatureLines(file)) {
+    for await (const features of featureLines(textBytes(file)))
+      yield features.map((feature) => parsed(feature, file, null));
+    return;
+  }
   const around: CollectionText = { head: '', tail: '', hasFeatures: false };
+  let convert: ToDegrees | null = null;
+  let isFirst = true;
   for await (const features of collectionFeatures(textBytes(file), around)) {
     refuseOtherSystem(file, SYSTEM.exec(around.head)?.[1]);
-    yield features.map((feature) => parsed(feature, file));
+    if (isFirst) convert = esriToDegrees(around.head, refusedFor(file));
+    isFirst = false;
+    const inDegrees = convert;
+    yield features.map((feature) => parsed(feature, file, inDegrees));
   }
   const { head, tail, hasFeatures } = around;
   if (!hasFeatures) {
@@ -121,6 +132,9 @@ export async function* geojsonFeatures(
   if (envelope === null)
     throw invalidFile(file, 'it ends before its features do', 'Download it again.');
   refuseOtherSystem(file, envelope.crs?.properties?.name);
+  // A system that is named behind the features comes too late.
+  if (convert === null && esriToDegrees(tail, refusedFor(file)) !== null)
+    throw invalidFile(file, 'it names its coordinate system behind its features', OTHER_SYSTEM);
   if (
     envelope.exceededTransferLimit === true ||
     envelope.properties?.exceededTransferLimit === true
@@ -139,14 +153,24 @@ interface Envelope {
 
 function refuseOtherSystem(file: string, system: string | undefined): void {
   if (system === undefined || DEGREES.test(system)) return;
-  const hint =
-    'Download or convert it in degrees (EPSG:4326); add outSR=4326 to the query of an ArcGIS service.';
-  throw invalidFile(file, `its coordinates are in ${system}`, hint);
+  throw invalidFile(file, `its coordinates are in ${system}`, OTHER_SYSTEM);
 }
 
-function parsed({ json, line }: FeatureText, file: string): FileFeature {
+const OTHER_SYSTEM =
+  'Download or convert it in degrees (EPSG:4326); add outSR=4326 to the query of an ArcGIS service.';
+
+async function hasFeatureLines(file: string): Promise<boolean> {
+  if (/\.(geojsonl|geojsons|ndjson|jsonl)(\.gz)?$/i.test(file)) return true;
+  for await (const block of textBytes(file)) return beginsWithFeature(block.toString('utf8'));
+  return false;
+}
+
+function parsed({ json, line }: FeatureText, file: string, convert: ToDegrees | null): FileFeature {
   try {
-    const { id, geometry, properties } = JSON.parse(json) as Partial<FileFeature>;
+    const feature = JSON.parse(json) as Partial<FileFeature>;
+    const esri = convertEsriFeature(feature, convert);
+    if (esri !== null) return { line, ...esri };
+    const { id, geometry, properties } = feature;
     const named = typeof id === 'string' || typeof id === 'number' ? { id } : {};
     const isObject =
       typeof properties === 'object' && properties !== null && !Array.isArray(properties);

@@ -1,13 +1,21 @@
 import { statSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
+import { shellWord } from '../../base/shell-words.ts';
 import { agencyZip, invalidFile, unreadable, zipHolds } from './agency-file.ts';
 import { keyOf, tableRecords } from './agency-table.ts';
-import { geojsonFeatures, headOfShapefile, LATITUDES, unsupportedFormat } from './feature-files.ts';
+import {
+  geojsonFeatures,
+  headOfShapefile,
+  isFeatureFile,
+  LATITUDES,
+  unsupportedFormat,
+} from './feature-files.ts';
+import { geopackageFeatures, geopackagePath, layersOfGeopackage } from './geopackage.ts';
 import type { FileShape, FileSignature, LoaderOptions } from './loader.ts';
 import { LOADERS, loaderNamed } from './loader-table.ts';
 
-const TABLES = /\.(csv|txt|dat|json|geojson)$/i;
+const TABLES = /\.(csv|txt|dat|json|geojson|geojsonl|geojsons|ndjson|jsonl)$/i;
 
 /** The files that a loader reads: as named; in a zip without a shapefile, the file that fits the loader (`hail.csv.zip/hail.csv`); in a zip
  * of several shapefiles, those that fit it.
@@ -19,13 +27,14 @@ export async function inputFiles(
 ): Promise<string[]> {
   const paths: string[] = [];
   for (const file of files) {
+    if (await isFileGdb(file)) throw fileGdb(file, loader, options);
     if (isFolder(file)) throw invalidFile(file, 'it is a folder', 'Give the files in it.');
     const { zip } = loaderNamed(loader).signature;
     if (zip !== undefined && (await zipHolds(file, zip))) {
       paths.push(file);
       continue;
     }
-    const own = /\.zip$/i.test(file) ? await pathsInZip(loader, file, options) : [file];
+    const own = await pathsIn(loader, file, options);
     paths.push(...own);
     if (options.force === true) continue;
     for (const path of own) {
@@ -46,6 +55,39 @@ function isFolder(file: string): boolean {
     if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return false;
     throw unreadable(file, error);
   }
+}
+
+async function pathsIn(loader: string, file: string, options: LoaderOptions): Promise<string[]> {
+  if (/\.zip$/i.test(file)) return await pathsInZip(loader, file, options);
+  return /\.gpkg$/i.test(file) ? await layersFor(loader, file, options) : [file];
+}
+
+/** The layers of a GeoPackage that fit the loader; its reader says what it has if none or several do. */
+async function layersFor(loader: string, file: string, options: LoaderOptions): Promise<string[]> {
+  const paths = layersOfGeopackage(file).map((layer) => `${file}/${layer}`);
+  if (paths.length <= 1) return [file];
+  const own: string[] = [];
+  for (const path of paths)
+    if (mismatch(loader, await readProfile(path, options.lat)) === null) own.push(path);
+  return own.length > 0 && (own.length === 1 || loader === 'flood-zones') ? own : [file];
+}
+
+/** Whether a path is Esri's geodatabase: a folder of its files, or a zip of one. */
+async function isFileGdb(file: string): Promise<boolean> {
+  if (/\.gdb[\\/]?$/i.test(file)) return true;
+  if (!/\.zip$/i.test(file)) return false;
+  return (await agencyZip(file)).entries.some(({ fileName }) => /\.gdbtable$/i.test(fileName));
+}
+
+function fileGdb(file: string, loader: string, { address }: LoaderOptions): PerilbookError {
+  const command = `ogr2ogr -t_srs EPSG:4326 ${loader}.gpkg ${shellWord(file)} LAYER`;
+  const layer = address === undefined ? '' : ` Or get it from its map service: ${address}`;
+  const hint = `Convert it with GDAL, and load the .gpkg: ${command} (ogrinfo ${shellWord(file)} lists its layers).${layer}`;
+  return invalidFile(
+    file,
+    'it is a FileGDB (Esri geodatabase), which Perilbook does not read',
+    hint,
+  );
 }
 
 /** FEMA's zips also hold the data dictionary, EPA's other tables: the loader's own is read. */
@@ -204,15 +246,15 @@ const SHAPES: Readonly<Record<string, FileShape>> = {
 
 /** Reads the beginning of a file. @param latitude the name of the latitude column, if the user gave one */
 async function readProfile(file: string, latitude?: string): Promise<FileProfile> {
+  if (isFeatureFile(file) || geopackagePath(file) !== null) return await profileOfFeatures(file);
   const extension = extname(file.replace(/\.gz$/i, '')).toLowerCase();
   if (extension === '.shp' || extension === '.zip') return await profileOfShapefile(file);
-  if (extension === '.json' || extension === '.geojson') return await profileOfGeojson(file);
   if (UNSUPPORTED.test(extension)) throw unsupportedFormat(file);
   return await profileOfText(file, latitude);
 }
 
 /** Formats of tables and maps that no loader reads. */
-const UNSUPPORTED = /^\.(xls|xlsb|ods|gdb|gpkg|km[lz]|parquet|pdf|html?)$/;
+const UNSUPPORTED = /^\.(xls|xlsb|ods|gdb|km[lz]|parquet|pdf|html?)$/;
 
 async function profileOfShapefile(file: string): Promise<FileProfile> {
   const { type, columns } = await headOfShapefile(file);
@@ -231,11 +273,12 @@ async function profileOfShapefile(file: string): Promise<FileProfile> {
   };
 }
 
-async function profileOfGeojson(file: string): Promise<FileProfile> {
+async function profileOfFeatures(file: string): Promise<FileProfile> {
+  const features = geopackagePath(file) === null ? geojsonFeatures(file) : geopackageFeatures(file);
   const names = new Set<string>();
   const shapes = new Set<FileShape>();
   const rowTexts: string[] = [];
-  for (const { geometry, properties } of await first(geojsonFeatures(file), SAMPLE_ROWS)) {
+  for (const { geometry, properties } of await first(features, SAMPLE_ROWS)) {
     for (const name of Object.keys(properties)) names.add(name);
     rowTexts.push(textsOf(Object.values(properties)));
     const shape =

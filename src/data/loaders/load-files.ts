@@ -12,6 +12,7 @@ import { unitsOf } from '../tables/published-units.ts';
 import type { DatasetName, Level } from '../tables/records.ts';
 import { STATES, stateOf } from '../tables/states.ts';
 import { hashFile, unreadable, zipPath } from './agency-file.ts';
+import { geopackagePath } from './geopackage.ts';
 import { inputFiles } from './input-files.ts';
 import { listedStates, refuseLostShapes, refuseTooFew } from './load-losses.ts';
 import { type FileRecords, type LoaderOptions, type LoadReport, LoadReporter } from './loader.ts';
@@ -170,18 +171,22 @@ const NO_RECORDS: FileRecords = { records: (async function* () {})(), vintage: (
 function readDay(file: string | undefined): string {
   if (file === undefined) return '';
   try {
-    const { mtime } = statSync(zipPath(file)?.archive ?? file);
+    const { mtime } = statSync(archiveOf(file));
     return `file of ${mtime.toISOString().slice(0, 10)}`;
   } catch (error) {
     throw unreadable(file, error);
   }
 }
 
+/** The file on the disk of a path into a zip or a GeoPackage. */
+const archiveOf = (path: string): string =>
+  zipPath(path)?.archive ?? geopackagePath(path)?.archive ?? path;
+
 /** With the sizes of files that are loaded by hand: those of downloads are in their manifest. */
 async function digestsOf(paths: readonly string[], { askedOf }: LoadTerms): Promise<SourceFile[]> {
   const files: SourceFile[] = [];
   for (const path of paths) {
-    const file = zipPath(path)?.archive ?? path;
+    const file = archiveOf(path);
     const size = askedOf === undefined ? { bytes: statSync(file).size } : {};
     files.push({ name: basename(path), sha256: await hashFile(file), ...size });
   }

@@ -16,6 +16,8 @@ export interface LoaderOptions {
   readonly licence?: string | undefined;
   /** The publisher's second address, named with the vintage. */
   readonly from?: string | undefined;
+  /** The address of the map service with the same data, for the advice about files that cannot be read. */
+  readonly address?: string;
   /** The territories that the publisher covers, also those of which it has no record. */
   readonly territories?: readonly string[];
   /** The states to load, as two letters, or `US` for the whole; left out to derive them from the rows. */

@@ -1,8 +1,8 @@
 import type { ProximitySlug } from '../../contract/topics.ts';
 import { propertyFinder } from './agency-table.ts';
 import { ASR_FILES, antennaStructures } from './antenna-structures.ts';
-import type { FileFeature } from './feature-files.ts';
 import { type FeatureFormat, featureLoader } from './feature-loader.ts';
+import type { FileFeature } from './file-feature.ts';
 import { type Loader, publicDomain } from './loader.ts';
 
 const EPA = publicDomain('US Environmental Protection Agency');

@@ -6,8 +6,10 @@ import { FLOOD_ZONES } from '../../contract/layers/flood-zones.ts';
 import type { LayerSource, PolygonLayer } from '../../contract/layers/layer-description.ts';
 import { boxOfGeometry, isEmptyGeometry, polygonOfBox } from '../../geo/bounding-boxes.ts';
 import { dayIn } from '../tables/days.ts';
+import { isNoValue } from '../tables/no-values.ts';
 import type { ZoneRecord } from '../tables/records.ts';
 import { spellingsOf, stateOf } from '../tables/states.ts';
+import { stateAt } from '../tables/states-near.ts';
 import {
   kindOf,
   type NumberRemark,
@@ -18,7 +20,8 @@ import {
 } from '../zones/zone-layer.ts';
 import { zoneDatasetOf } from '../zones/zone-layers.ts';
 import { propertyFinder } from './agency-table.ts';
-import { type FileFeature, featuresIn, inFeatureFiles } from './feature-files.ts';
+import { featuresIn, inFeatureFiles } from './feature-files.ts';
+import type { FileFeature } from './file-feature.ts';
 import { type Loader, type LoaderOptions, LoadReporter } from './loader.ts';
 import { vintageByColumns } from './vintages.ts';
 
@@ -38,7 +41,8 @@ export function polygonLoader(layer: PolygonLayer, describe: string): Loader {
     licence: layer.licence ?? '',
     loads: { name: zoneDatasetOf(layer), level: '' },
     signature: {
-      columns: [...(study ? [study] : []), ...(classColumns.length > 0 ? [classColumns] : [])],
+      // Public extracts hold the class and little else: without a study, the file is one.
+      columns: classColumns.length > 0 ? [classColumns] : [],
       shapes: ['outlines'],
     },
     read(files, options, report) {
@@ -84,10 +88,19 @@ export function polygonLoader(layer: PolygonLayer, describe: string): Loader {
             const text = (columns: readonly string[] = []) =>
               constants[columns.find((column) => Object.hasOwn(constants, column)) ?? ''] ??
               textOf(properties, columns);
+            const named = text(study);
+            const isNamed = study === undefined || !isNoValue(named);
+            const state = isNamed ? '' : stateOfOutline(geometry, options);
+            if (!isNamed)
+              report.note(`Without ${study[0]}, each file counts as a study of its state.`);
             // Without studies each file is published by itself.
-            const geoid = study === undefined ? basename(file) : text(study);
-            if (study !== undefined && stateOf(geoid) === '')
-              return `its ${study[0]} does not begin with the code of a state`;
+            const ofFile = study === undefined ? '' : `${spellingsOf(state).fips}:`;
+            const geoid = isNamed && study !== undefined ? named : `${ofFile}${basename(file)}`;
+            if (study !== undefined && stateOf(geoid) === '') {
+              return isNamed
+                ? `its ${study[0]} does not begin with the code of a state`
+                : `it has no ${study[0]}, and lies in no state`;
+            }
             const own = { geoid, geometry: geometry as Polygon | MultiPolygon };
             const code = layer.class?.constant ?? text(layer.class?.from);
             if (code !== '') {
@@ -205,6 +218,15 @@ class NumberRemarks {
     }
     return notes;
   }
+}
+
+/** The state of an outline without a study: the one that is given, or that of its first corner. */
+function stateOfOutline(geometry: unknown, { states }: LoaderOptions): string {
+  if (typeof states === 'object' && states.length === 1) return states[0]!;
+  let member = (geometry as { readonly coordinates: unknown }).coordinates;
+  while (Array.isArray(member) && Array.isArray(member[0])) [member] = member;
+  const [lng, lat] = member as [number, number];
+  return stateAt({ lat, lng })[0] ?? '';
 }
 
 function tileRecords(tiles: LoaderOptions['tiles']): ZoneRecord[] {

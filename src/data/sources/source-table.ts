@@ -71,6 +71,13 @@ export function territoriesOf(loader: string, all = SOURCES): readonly string[] 
   return all.find((source) => source.loader === loader)?.territories ?? [];
 }
 
+/** The address of the map service with the data of a loader; undefined for none. */
+export function addressOf(loader: string, all = SOURCES): string | undefined {
+  const download = all.find((source) => source.loader === loader)?.download;
+  if (download?.kind !== 'layer') return undefined;
+  return typeof download.layer === 'string' ? download.layer : undefined;
+}
+
 function isNamed(source: Source, name: string): boolean {
   return source.name === name || (source.loader === name && source.when !== 'named');
 }

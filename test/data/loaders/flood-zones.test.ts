@@ -146,7 +146,7 @@ test('rows that are no zones are rejected with the reason, and wrong files, cut 
     { geometry: square(-77.4, 38.8, 0.01), properties: ZONE },
     { geometry: { type: 'Point', coordinates: [-77.4, 38.8] }, properties: ZONE },
     { geometry: square(-8_616_000, 4_700_000, 100), properties: ZONE },
-    { geometry: square(-77.4, 38.8, 0.01), properties: { ...ZONE, DFIRM_ID: '' } },
+    { geometry: square(-77.4, 38.8, 0.01), properties: { ...ZONE, DFIRM_ID: 'x' } },
     { geometry: square(-77.4, 38.8, 0.01), properties: { ...ZONE, FLD_ZONE: ' ' } },
   ]);
   assert.deepEqual(reasons(await load('flood-zones', fileOf(t, 'bad.geojson', bad))), [
@@ -171,7 +171,7 @@ test('rows that are no zones are rejected with the reason, and wrong files, cut 
   );
   await refused(
     geojson([{ geometry: square(-77, 38, 1), properties: { Unit_Nm: 'Park' } }]),
-    /it has no column DFIRM_ID/,
+    /it has no column FLD_ZONE or FIRM_PAN/,
   );
   await refused(
     geojson([{ geometry: { type: 'Point', coordinates: [-77, 38] }, properties: ZONE }]),
