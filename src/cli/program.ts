@@ -65,6 +65,8 @@ async function runLine(context: CliContext): Promise<ExitCode> {
 /** Declares the layers that are described beside a job file, in the working folder and in the folder of data: their names are topics then. */
 async function declareLayers(context: CliContext): Promise<void> {
   const { args, env, workingFolder } = context;
+  // A service sells the topics of its contract.
+  if (args[0] === 'service') return;
   const jobs = args
     .filter((arg) => /\.ya?ml$/i.test(arg))
     .map((arg) => resolve(workingFolder, arg));

@@ -5,6 +5,7 @@ import type { JobFile } from '../job/job-file.ts';
 import { type Job, makeJob, NO_OUTPUT } from '../job/settings.ts';
 import { defaultFolders } from './answer-store.ts';
 import { checkedSettings, isObject, isText, requireType } from './checked-settings.ts';
+import { declareDescribedLayers } from './described-layers.ts';
 import { LocalPlaces } from './local-places.ts';
 
 /** Where answers come from: made by `local`, `createClient` or `sample`. Printing it shows no key. */
@@ -82,10 +83,12 @@ export function createClient(settings: ClientSettings): AnswerSource {
 /** The job that looks up rows of a source with some settings. @throws USAGE, NEEDS_APPROVAL */
 export function jobOfSource(source: AnswerSource, settings: object, store?: string): Job {
   const { settings: own, dataFile } = findSourceParts(source);
+  const folders = defaultFolders();
+  declareDescribedLayers(folders);
   const checked = checkedSettings(settings);
   requireBudget(checked, source);
   const given = { name: 'library', ...checked, ...own, input: '-', output: NO_OUTPUT, store };
-  const job = makeJob([given], defaultFolders());
+  const job = makeJob([given], folders);
   const location = { lat: 'lat', lng: 'lng' };
   return { ...job, location, ...(dataFile === undefined ? {} : { dataFile }) };
 }

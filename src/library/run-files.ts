@@ -20,6 +20,7 @@ import {
   isText,
   requireType,
 } from './checked-settings.ts';
+import { declareDescribedLayers } from './described-layers.ts';
 
 /** What a job needs from the program that runs it. */
 export interface JobOptions {
@@ -87,6 +88,8 @@ function readJobOptions(job: string | JobFile, options: JobOptions) {
   const named = dataFolder === undefined ? {} : { dataFolder: resolve(dataFolder) };
   const folders = { ...defaultFolders(), workingFolder: resolve(workingFolder), ...named };
   const host = libraryHost(folders, env, onEvent);
+  const jobFile = typeof job === 'string' ? resolve(folders.workingFolder, job) : undefined;
+  declareDescribedLayers(folders, jobFile);
   const settings =
     typeof job === 'string'
       ? relativeTo(

@@ -2,6 +2,7 @@ import { PerilbookError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { isTopicSlug, NATURAL_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import type { LoaderName } from '../loaders/loader-table.ts';
+import { needsOf } from '../tables/describe-data.ts';
 import { MEASUREMENT_SOURCES } from './measurement-sources.ts';
 import { NATURAL_SOURCES } from './natural-sources.ts';
 import { SITE_SOURCES } from './site-sources.ts';
@@ -19,7 +20,8 @@ export const SOURCES: readonly Source[] = [
   ...row,
 }));
 
-/** The sources for names of sources, loaders or topics, `natural` or `all`. Topics and the National Risk Index include the boundaries.
+/** The sources for names of sources, loaders or topics, `natural` or `all`. Topics but layers of polygons, and the National Risk Index, include the
+ * boundaries.
  * @param hasStates whether states were named: parks and wells need them
  * @throws PerilbookError USAGE when a name is none of these */
 export function chooseSources(names: readonly string[], hasStates: boolean, all = SOURCES) {
@@ -36,7 +38,8 @@ export function chooseSources(names: readonly string[], hasStates: boolean, all 
       for (const source of [...named, ...needed]) chosen.add(source);
       continue;
     }
-    for (const source of all.filter(({ when }) => when === 'base')) chosen.add(source);
+    if ([...topics].some((topic) => needsOf(topic).includes('areas')))
+      for (const source of all.filter(({ when }) => when === 'base')) chosen.add(source);
     for (const source of all.filter((source) => source.topics.some((topic) => topics.has(topic)))) {
       if (source.when === 'states' && !hasStates && name === 'all')
         leftOut.set(source, 'it needs --states or --for');
