@@ -87,7 +87,12 @@ function isNamed(source: Source, name: string): boolean {
 
 /** Null for a source or loader. A word that is both a topic and a source (hail) means the topic. */
 function topicsNamed(name: string, all: readonly Source[]): ReadonlySet<TopicSlug> | null {
-  if (isTopicSlug(name)) return new Set([name]);
+  if (isTopicSlug(name)) {
+    if (all.some(({ topics }) => topics.includes(name))) return new Set([name]);
+    const message = `The description of ${name} names no address to download from`;
+    const hint = `Load its files: perilbook data load ${name} FILE.`;
+    throw new PerilbookError('USAGE', message, hint);
+  }
   if (all.some((source) => isNamed(source, name))) return null;
   if (name === 'natural') return new Set(NATURAL_SLUGS);
   if (name === 'all') return new Set(all.flatMap(({ topics }) => topics));
