@@ -99,13 +99,14 @@ export function enrichedFields(
  * data: a line for each topic, '' where it states nothing. */
 export type CompleteFields = (oldest: number, fields: readonly Field[], stated?: string) => Field[];
 
-/** @param origin the source of the answers, as the note names it */
+/** @param origin the source of the answers, as the note names it, or the function that names it for the topics with an answer: what has
+ * nothing on a place gave none */
 export function completeFields(
   topics: readonly TopicSlug[],
   counts: boolean,
   isSample: (oldest: number) => boolean,
   now: number,
-  origin = '',
+  origin: string | ((answered: readonly TopicSlug[]) => string) = '',
 ): CompleteFields {
   let next = 0;
   const spans = topics.map((topic) => {
@@ -127,10 +128,17 @@ export function completeFields(
         .flatMap((text, index) => (text === '' ? [] : [[topics[index]!, text] as const])),
     ),
   );
-  const originIn = (stated: string, oldest: number) =>
+  const ofAll = typeof origin === 'string' ? origin : origin(topics);
+  const ofAnswered = (without: ReadonlySet<TopicSlug>): string => {
+    if (typeof origin === 'string' || without.size === 0) return ofAll;
+    return without.size === topics.length
+      ? ''
+      : origin(topics.filter((topic) => !without.has(topic)));
+  };
+  const originIn = (stated: string, oldest: number, without: ReadonlySet<TopicSlug>) =>
     stated === '' || isSample(oldest)
-      ? origin
-      : [origin, noteIn(stated)].filter(Boolean).join('; ');
+      ? ofAnswered(without)
+      : [ofAnswered(without), noteIn(stated)].filter(Boolean).join('; ');
   return (oldest, fields, stated = '') => {
     const without = spans.filter(
       ({ from, to }) => fields[from] === null && isNoData(fields.slice(from, to)),
@@ -142,7 +150,13 @@ export function completeFields(
     const ended = isPast(oldest, now)
       ? spans.flatMap(({ topic, from, to }) => emptyPresent(topic, told, from, to))
       : [];
-    const note = [originIn(stated, oldest), none, ...onZones, presentNote(ended, oldest)]
+    const withoutData = new Set(without.map(({ topic }) => topic));
+    const note = [
+      originIn(stated, oldest, withoutData),
+      none,
+      ...onZones,
+      presentNote(ended, oldest),
+    ]
       .filter(Boolean)
       .join('; ');
     return [...leading(oldest, note), ...told];

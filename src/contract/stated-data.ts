@@ -1,4 +1,3 @@
-import { counted } from '../base/format-numbers.ts';
 import { memo } from '../base/memo.ts';
 
 /** The data behind an answer. Our own service states it beside `value` (docs/developer/service-api.md, 3). */
@@ -19,14 +18,9 @@ export const readStated = memo(
   4_096,
 );
 
-/** Most datasets that a note names. */
-const MOST_DATASETS = 3;
-
-/** Some datasets with their vintages, the oldest first: what is left out is newer. */
+/** Datasets with their vintages, the oldest first. All are named: one that is left out may be the only one behind an answer. */
 export function oldestFirst(vintages: readonly string[]): string {
-  const sorted = vintages.toSorted((a, b) => timeIn(a) - timeIn(b));
-  const rest = sorted.length - MOST_DATASETS;
-  return `${sorted.slice(0, MOST_DATASETS).join(', ')}${rest > 0 ? ` and ${counted(rest, 'more dataset')}` : ''}`;
+  return vintages.toSorted((a, b) => timeIn(a) - timeIn(b)).join(', ');
 }
 
 /** The oldest date in a vintage, in milliseconds since the epoch; of years the last one (1950-2025): what is not shown is newer. Vintages

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { bareFields, enrichedFields } from '../columns/row.ts';
 import { cellStatus, LOOKED_UP } from '../columns/row-status.ts';
-import type { Field } from '../contract/answer.ts';
+import { type Field, isNoData } from '../contract/answer.ts';
 import { createPlaceLookup } from '../data/lookup/place-lookup.ts';
 import {
   createHeldVersion,
@@ -66,9 +66,10 @@ export class LocalPlaces implements Disposable {
         failures: new Map(failures.map((failure) => [failure.topic, failure])),
       };
       const status = cellStatus(record, topics, () => 0, asOf, LOOKED_UP);
-      const answered = answers.map(({ topic }) => topic);
+      // A dataset that has nothing on the place gave no answer.
+      const answered = answers.filter(({ fields }) => !isNoData(fields)).map(({ topic }) => topic);
       const origin =
-        result.kind === 'covered' && answers.length > 0
+        result.kind === 'covered' && answered.length > 0
           ? localNotes(described, counts).noteOf(answered, originOf(result.area))
           : '';
       const note = [origin, status.note].filter(Boolean).join('; ');

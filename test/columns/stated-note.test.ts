@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import { statedNote } from '../../src/columns/row-status.ts';
 import { oldestFirst, statedText } from '../../src/contract/stated-data.ts';
 
-test('a note has the oldest datasets first, so that what it leaves out is newer', () => {
+test('a note names all datasets, the oldest first', () => {
   assert.equal(
     oldestFirst(['nri December 2025', 'park', 'radon 1993']),
     'radon 1993, nri December 2025, park',
   );
   assert.equal(
     oldestFirst(['d 2024-05-02', 'c 2024-05', 'b 1950-2025', 'a 2023']),
-    'a 2023, c 2024-05, d 2024-05-02 and 1 more dataset',
+    'a 2023, c 2024-05, d 2024-05-02, b 1950-2025',
   );
 });
 

@@ -65,7 +65,7 @@ test('rows of local data are free, and are answered as the command line writes t
   );
   assert.match(
     found[0]!.note!,
-    /^local data: areas 2026, nri 2026, radon 2026 and 3 more datasets$/,
+    /^local data: areas 2026, nri 2026, radon 2026(, records:wildfire\.\w+ 2026){3}$/,
   );
   // One by one, in this thread and without a store.
   using source = local({ file: localFile(harness) });

@@ -109,7 +109,7 @@ test('a note names the datasets of the answered topics, and few vintages of each
     'local data: areas file of 2026-11-22 and 2023, radon 2026',
   );
   const three =
-    'local data: areas file of 2026-11-22 and 2023, nri 2026, radon 2026 and 1 more dataset';
+    'local data: areas file of 2026-11-22 and 2023, nri 2026, radon 2026, sites:park 2026';
   assert.equal(noteOf(['radon', 'park', 'hail'], origin), three);
   const many = datasets.map((one) =>
     one.level === 'tract' ? { ...one, vintage: '2024; 2023; 2022' } : one,

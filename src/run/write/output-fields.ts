@@ -2,7 +2,13 @@ import { memo } from '../../base/memo.ts';
 import { bareFields, completeFields, enrichedFields } from '../../columns/row.ts';
 import { cellStatus, LOOKED_UP, ROW_STATUSES, type RowStatus } from '../../columns/row-status.ts';
 import { wantedColumns } from '../../columns/topic-columns.ts';
-import { type Answer, type CellRecord, EMPTY_RECORD, type Field } from '../../contract/answer.ts';
+import {
+  type Answer,
+  type CellRecord,
+  EMPTY_RECORD,
+  type Field,
+  isNoData,
+} from '../../contract/answer.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { PlaceOrigin } from '../../data/topics/origin-notes.ts';
 import { type OutputPlaces, placeUnpacker } from '../../formats/packed/output-places.ts';
@@ -183,8 +189,10 @@ function kindMaker({ job, freshness, setAside, sampleRows }: RunContext, plan: P
   const { topics, counts } = job;
   const { freshSince, startedAt } = freshness;
   const { origin, scan } = plan;
-  const noteOf = (from: PlaceOrigin | null): string =>
-    from === null ? '' : origin!.noteOf(topics, from);
+  const noteOf =
+    (from: PlaceOrigin | null) =>
+    (answered: readonly TopicSlug[]): string =>
+      from === null ? '' : origin!.noteOf(answered, from);
   const completeOf = memo((from: PlaceOrigin | null) =>
     memo((isSample: boolean) =>
       completeFields(topics, counts, () => isSample, startedAt, noteOf(from)),
@@ -202,7 +210,9 @@ function kindMaker({ job, freshness, setAside, sampleRows }: RunContext, plan: P
     const texts = origin === null ? undefined : LOOKED_UP;
     const result = cellStatus(record, topics, freshSince, startedAt, texts, setAside);
     const answered = topics.filter((topic) => record.answers.has(topic));
-    const ofOrigin = origin !== null && answered.length > 0 ? origin.noteOf(answered, from!) : '';
+    // A dataset that has nothing on the place gave no answer.
+    const told = answered.filter((topic) => !isNoData(record.answers.get(topic)!.fields));
+    const ofOrigin = origin !== null && told.length > 0 ? origin.noteOf(told, from!) : '';
     const note = [ofOrigin, result.note, used.length > 0 ? `by ${used.join(' and ')}` : '']
       .filter(Boolean)
       .join('; ');
