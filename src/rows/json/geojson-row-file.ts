@@ -251,9 +251,11 @@ function plainNumbers(geometry: Readonly<Record<string, unknown>>): Polygon | Mu
   return JSON.parse(JSON.stringify(geometry));
 }
 
-/** A text in JSON quotes, so that it is not read as a number. */
+/** A number that is written as a text is one; another text is in JSON quotes, so that it is not read as a number. */
 const quotedText = (value: unknown): unknown =>
-  typeof value === 'string' ? JSON.stringify(value) : value;
+  typeof value === 'string' && !/^\s*[+-]?\.?\d[\d.]*\s*$/.test(value)
+    ? JSON.stringify(value)
+    : value;
 
 async function writeFeatures(
   input: InputFile,

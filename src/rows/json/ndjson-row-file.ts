@@ -321,12 +321,14 @@ function isRow(text: string): boolean {
   return object !== null && hasLocation(object) && !isTable(object);
 }
 
-/** Whether an object is a table by columns (`{"lat": [1, 2], "lng": [3, 4]}`), or by keys, each with a location (`{"a": {…}, "b": {…}}`). */
+/** Whether an object is a table by columns (`{"lat": [1, 2], "lng": [3, 4]}`, `{"lat": {"0": 1}}`), or by keys, each with a location (`{"a": {…}, "b": {…}}`). */
 function isTable(object: JsonObject): boolean {
   const values = Object.values(object);
   if (values.length < 2) return false;
   return (
-    values.every(Array.isArray) || values.every((value) => isObject(value) && hasLocation(value))
+    values.every(Array.isArray) ||
+    // pandas numbers the rows of each column.
+    values.every((value) => isObject(value) && (Object.hasOwn(value, '0') || hasLocation(value)))
   );
 }
 

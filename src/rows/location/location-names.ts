@@ -84,7 +84,10 @@ const FOREIGN_WORDS: readonly (readonly [lat: string, lng: string, weak?: 'weak'
   ] as const
 ).map(([lat, lng, weak]) => [plainName(lat), plainName(lng), weak]);
 
-const FOREIGN_NAMES = FOREIGN_WORDS.flatMap(([lat, lng]): string[] => [lat, lng]);
+const FOREIGN_NAMES: readonly string[] = [
+  ...FOREIGN_WORDS.map(([lat]) => lat),
+  ...FOREIGN_WORDS.map(([, lng]) => lng),
+];
 
 /** Whether a name alone is a latitude, or a longitude, in any language. */
 export const isAxisName = (plain: string, axis: 'lat' | 'lng'): boolean =>

@@ -7,7 +7,12 @@ import {
   type SheetCellReader,
   sheetCellReader,
 } from '../../formats/xlsx/cell-values.ts';
-import { type SheetCell, type SheetRow, sheetPieces } from '../../formats/xlsx/sheet-parser.ts';
+import {
+  parseColumn,
+  type SheetCell,
+  type SheetRow,
+  sheetPieces,
+} from '../../formats/xlsx/sheet-parser.ts';
 import { openWorkbook, type Workbook } from '../../formats/xlsx/workbook.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { mayBeNoLocation, noLocationIn } from '../no-locations.ts';
@@ -27,8 +32,9 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
   const first = await firstRows(workbook, isUsed, options.headerLine ?? 0);
   const header = findHeader(input.name, workbook, first, options);
   const widths = first.map((row) => usedWidth(row, isUsed));
+  const merges = mergedCells(workbook);
   const columns = header
-    ? formatCells(header, usedWidth(header, isUsed), cells)
+    ? await namesIn(header, first, usedWidth(header, isUsed), cells, merges)
     : Array.from({ length: Math.max(...widths) }, (_, index) => String(index + 1));
   const headerLine = header?.line ?? null;
   const isRecord = (row: SheetRow) => row.line > (headerLine ?? 0) && row.cells.some(isUsed);
@@ -42,6 +48,7 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
     let number = 0;
     let width = columns.length;
     const neededColumns = new Set(wanted.slice(0, needed));
+    const fillMerged = mergeFiller(needed, wanted, merges);
     for await (const { rows } of sheetPieces(workbook)) {
       const batch: Row[] = [];
       for (const row of rows) {
@@ -51,7 +58,11 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
           (cell) => cell.column < columns.length && isUncalculated(cell),
         );
         const formulas = uncalculated.map(({ column }) => column);
-        const read = { number: ++number, line: row.line, ...readFields(row, wanted, cells) };
+        const read = {
+          number: ++number,
+          line: row.line,
+          ...(await fillMerged(row.line, readFields(row, wanted, cells))),
+        };
         const needs = formulas.find((column) => neededColumns.has(column));
         if (needs !== undefined)
           batch.push({ ...read, problem: uncalculatedNote(columns[needs]!) });
@@ -147,7 +158,16 @@ function formatCells(row: SheetRow, width: number, cells: SheetCellReader): stri
   return readFields(row, all, cells).fields.map((text) => text.trim());
 }
 
-function readFields({ cells }: SheetRow, wanted: readonly number[], reader: SheetCellReader) {
+interface SheetFields {
+  readonly fields: string[];
+  readonly types: ValueType[];
+}
+
+function readFields(
+  { cells }: SheetRow,
+  wanted: readonly number[],
+  reader: SheetCellReader,
+): SheetFields {
   const byColumn: (SheetCell | undefined)[] = [];
   for (const cell of cells) byColumn[cell.column] = cell;
   const fields: string[] = [];
@@ -159,4 +179,97 @@ function readFields({ cells }: SheetRow, wanted: readonly number[], reader: Shee
     types.push(cell === undefined ? 'text' : cellType(cell, text, reader));
   }
   return { fields, types };
+}
+
+/** A range of merged cells; its text is in the first one. */
+interface MergedCells {
+  readonly top: number;
+  readonly bottom: number;
+  readonly left: number;
+  readonly right: number;
+}
+
+type MergedOfSheet = () => Promise<readonly MergedCells[]>;
+
+/** Makes a function that reads the merged cells of a sheet once. They stand after the rows, so this is a pass of its own: only a blank cell
+ * of a name or of a location asks for it. */
+function mergedCells(workbook: Workbook): MergedOfSheet {
+  let merged: Promise<readonly MergedCells[]> | null = null;
+  const readAll = async () => {
+    const ranges: MergedCells[] = [];
+    const pieces = sheetPieces(workbook, ({ tag, refs }) => {
+      if (!tag.endsWith('mergeCells')) return;
+      for (const ref of refs) {
+        const [from = '', to = from] = ref.split(':');
+        const lineOf = (cell: string) => Number(/\d+$/.exec(cell)?.[0]);
+        ranges.push({
+          top: lineOf(from),
+          bottom: lineOf(to),
+          left: parseColumn(from),
+          right: parseColumn(to),
+        });
+      }
+    });
+    for await (const _ of pieces);
+    return ranges;
+  };
+  return () => {
+    merged ??= readAll();
+    return merged;
+  };
+}
+
+/** The names of the columns. A name that is merged down from a row above stands in the first cell of its range. */
+async function namesIn(
+  header: SheetRow,
+  first: readonly SheetRow[],
+  width: number,
+  cells: SheetCellReader,
+  merged: MergedOfSheet,
+): Promise<string[]> {
+  const above = first.filter(({ line }) => line < header.line);
+  const widest = Math.max(width, ...above.map((row) => (row.cells.at(-1)?.column ?? -1) + 1));
+  const names = formatCells(header, widest, cells);
+  if (above.length > 0 && names.includes('')) {
+    const ranges = await merged();
+    for (const [column, name] of names.entries()) {
+      const range = ranges.find(
+        ({ top, bottom, left, right }) =>
+          left === column && right === column && top < header.line && bottom >= header.line,
+      );
+      const row = name === '' && range && above.find(({ line }) => line === range.top);
+      if (row) names[column] = formatCells(row, column + 1, cells)[column]!;
+    }
+  }
+  return names.slice(0, Math.max(width, names.findLastIndex((name) => name !== '') + 1));
+}
+
+/** Makes a function that fills the blank fields of a location with what is merged over its rows: a building of several rows. */
+function mergeFiller(
+  needed: number,
+  wanted: readonly number[],
+  merged: MergedOfSheet,
+): (line: number, read: SheetFields) => Promise<SheetFields> {
+  const above: { readonly line: number; readonly text: string; readonly type: ValueType }[] = [];
+  return async (line, read) => {
+    let { fields, types } = read;
+    for (let at = 0; at < needed; at++) {
+      const text = fields[at]!;
+      if (text !== '') {
+        above[at] = { line, text, type: types[at]! };
+        continue;
+      }
+      const last = above[at];
+      if (last === undefined) continue;
+      const column = wanted[at]!;
+      const isMerged = (await merged()).some(
+        ({ top, bottom, left, right }) =>
+          left === column && right === column && top === last.line && bottom >= line,
+      );
+      if (!isMerged) continue;
+      fields = fields.with(at, last.text);
+      types = types.with(at, last.type);
+    }
+    return { fields, types };
+  };
 }

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
+import type { OpenOptions } from '../../src/rows/port.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { ADDED, allRows, fillWith, writeRows } from './book-fixture.ts';
+import { locationInFile } from './location-of.ts';
+import { workbook } from './xlsx-fixture.ts';
+
+function written(t: TestContext, name: string, content: string | Buffer): string {
+  const file = join(temporaryFolder(t), name);
+  writeFileSync(file, content);
+  return file;
+}
+
+/** The texts of the location's columns in each row; why a row is none. */
+async function locationsIn(file: string, options: OpenOptions = {}): Promise<string[]> {
+  const rowFile = await openRowFile(file, options);
+  const { lat, lng } = await locationInFile(rowFile);
+  const rows = await allRows(rowFile, [lat, lng], 2);
+  return rows.map(({ fields, noLocation, problem }) => noLocation ?? problem ?? fields.join(' '));
+}
+
+/** The output, in which `#` marks the added field of each row. */
+async function markedBytes(file: string): Promise<string> {
+  const output = `${file}.out`;
+  const rowFile = await openRowFile(file);
+  await writeRows(rowFile, { output, added: ADDED.slice(0, 1), fill: fillWith(['#']) });
+  return readFileSync(output, 'latin1');
+}
+
+test('empty rows, totals and lines of Markdown are no locations, and come back to the byte', async (t) => {
+  const csv =
+    'id,lat,lng,tiv\n1,40,-99,5\n,,,\n"", ,,\nTotal,,,"1,005"\nTotal Wine,,,5\nSumme:,,,5';
+  assert.deepEqual(await locationsIn(written(t, 'in.csv', csv)), [
+    '40 -99',
+    'empty_row',
+    'empty_row',
+    'total_row',
+    ' ',
+    'total_row',
+  ]);
+  assert.ok((await markedBytes(written(t, 'in.csv', csv))).includes('\nTotal,,,"1,005",#\n'));
+  const table = '| id | lat | lng |\n|---|:---:|---|\n| 1 | 40.5 | -99.5 |\n';
+  assert.deepEqual(await locationsIn(written(t, 'in.md', table)), ['rule_row', ' 40.5   -99.5 ']);
+});
+
+test('what fills up the end of a file is copied, and no row', async (t) => {
+  for (const end of ['\0\0\0', '\x1a', '\x1a\r\n', '\0'.repeat(5_000)]) {
+    for (const line of ['\r\n', '']) {
+      if (line === '' && end.includes('\n')) continue;
+      const file = written(t, 'in.csv', `lat,lng\r\n40,-99\r\n41,-98${line}${end}`);
+      assert.deepEqual(await locationsIn(file), ['40 -99', '41 -98']);
+      assert.equal(
+        await markedBytes(file),
+        `lat,lng,hazard_status\r\n40,-99,#\r\n41,-98,#${line}${end}`,
+      );
+    }
+  }
+});
+
+test('a delimiter of several characters, or beyond ASCII, is refused with the way', async (t) => {
+  for (const mark of ['¦', '§', '::', '~|~', '¬']) {
+    const text = ['id,lat,lng', '1,40.5,-99.5', '2,41.5,-98.5', '']
+      .join('\n')
+      .replaceAll(',', mark);
+    await assert.rejects(openRowFile(written(t, 'in.csv', text)), {
+      code: 'INPUT_UNREADABLE',
+      message: /separates its columns with ".*", which is not one ASCII character$/,
+      hint: /^Write a tab there, for instance with: sed /,
+    });
+  }
+  await assert.rejects(openRowFile(written(t, 'in.csv', 'id\x1flat\x1flng\x1e1\x1f40\x1f-99')), {
+    message: /separates its records with a control character/,
+    hint: /tr /,
+  });
+  const degrees = 'id,Latitude (°),Longitude (°)\n1,40°,-99°\n2,41°,-98°\n';
+  assert.deepEqual(await locationsIn(written(t, 'in.csv', degrees)), ['40° -99°', '41° -98°']);
+});
+
+test("Concordance's thorns are quotes, and \\N of databases is empty", async (t) => {
+  const thorns = ['id', 'lat', 'lng'].map((name) => `þ${name}þ`).join('\x14');
+  const row = ['1', '40.5', '-99.5'].map((text) => `þ${text}þ`).join('\x14');
+  const file = written(t, 'in.dat', `${thorns}\r\n${row}\r\n`);
+  assert.deepEqual(await locationsIn(file), ['40.5 -99.5']);
+  const dump = written(t, 'in.tsv', 'id\tlat\tlng\n1\t40.5\t-99.5\n\\N\t\\N\t\\N\n');
+  assert.deepEqual(await locationsIn(dump), ['40.5 -99.5', 'empty_row']);
+});
+
+test('letters of East Asia and of old Macs are read by the encoding that is named', async (t) => {
+  const japanese = Buffer.from('id,\x88\xdc\x93x,\x8co\x93x\n\x95\\,40.5,-99.5\n', 'latin1');
+  const file = written(t, 'in.csv', japanese);
+  const named = await openRowFile(file, { encoding: 'shift_jis' });
+  assert.deepEqual(named.columns, ['id', '緯度', '経度']);
+  assert.equal((await allRows(named, [0]))[0]!.fields[0], '表');
+  const guessed = await openRowFile(file);
+  assert.match(guessed.conversionNote ?? '', /was read as windows-1252.*--encoding shift_jis/);
+  const mac = await openRowFile(written(t, 'in.csv', Buffer.from('n,a\ncaf\x8e,1\n', 'latin1')), {
+    encoding: 'macintosh',
+  });
+  assert.equal((await allRows(mac, [0]))[0]!.fields[0], 'café');
+});
+
+test('in a workbook, a name merged down and a place merged over rows count for all', async (t) => {
+  const cell = (ref: string, text: string) =>
+    text === '' ? '' : `<c r="${ref}" t="str"><v>${text}</v></c>`;
+  const rows = [
+    ['Site', 'Place', ''],
+    ['', 'lat', 'lng'],
+    ['a', '40.5', '-99.5'],
+    ['b', '', ''],
+    ['c', '41.5', '-98.5'],
+    ['d', '', ''],
+  ];
+  const xml = rows
+    .map(
+      (texts, i) =>
+        `<row r="${i + 1}">${texts.map((text, at) => cell(`${'ABC'[at]}${i + 1}`, text)).join('')}</row>`,
+    )
+    .join('');
+  const merged = ['A1:A2', 'B1:C1', 'B3:B4', 'C3:C4'].map((ref) => `<mergeCell ref="${ref}"/>`);
+  const after = `<mergeCells count="4">${merged.join('')}</mergeCells>`;
+  const file = written(t, 'in.xlsx', workbook([{ name: 'S', rows: xml, after }]));
+  const rowFile = await openRowFile(file, { headerLine: 2 });
+  assert.deepEqual(rowFile.columns, ['Site', 'lat', 'lng']);
+  assert.deepEqual(await locationsIn(file, { headerLine: 2 }), [
+    '40.5 -99.5',
+    '40.5 -99.5',
+    '41.5 -98.5',
+    ' ',
+  ]);
+});
+
+test('JSON: numbers as texts in GeoJSON, wrapped numbers; tables by columns and TopoJSON are named', async (t) => {
+  const feature = {
+    type: 'Feature',
+    properties: {},
+    geometry: { type: 'Point', coordinates: ['-99.5', '40.5'] },
+  };
+  const collection = JSON.stringify({ type: 'FeatureCollection', features: [feature] });
+  assert.deepEqual(await locationsIn(written(t, 'in.geojson', collection)), ['40.5 -99.5']);
+  const item = JSON.stringify({ Item: { lat: { N: '40.5' }, lng: { N: '-99.5' } } });
+  assert.deepEqual(await locationsIn(written(t, 'in.ndjson', `${item}\n${item}\n`)), [
+    '40.5 -99.5',
+    '40.5 -99.5',
+  ]);
+  for (const [content, message] of [
+    ['{"lat":{"0":40.5,"1":41.5},"lng":{"0":-99.5,"1":-98.5}}', /by columns, as pandas writes it/],
+    ['{"type":"Topology","objects":{},"arcs":[]}', /is TopoJSON$/],
+  ] as const) {
+    await assert.rejects(openRowFile(written(t, 'in.json', content)), {
+      code: 'INPUT_UNREADABLE',
+      message,
+    });
+  }
+});
