@@ -15,12 +15,16 @@ const TOTAL =
   /^(?:(?:grand|sub|overall|page|report)?[\s-]*totals?|sums?|averages?|avg|mean|median|(?:gesamt|zwischen)?summe|gesamt|insgesamt|total\s+g[ée]n[ée]ral|sous-total|somme|totale|somma|totaal|som|suma|soma|итого|всего|合计|总计|總計|合計|総計|小計|小计|합계|총계|المجموع|الإجمالي)\s*:?$/iu;
 const RULE = /^[\s:|+=_-]*$/;
 
-/** Whether a text may be that of a row that is no location: a quick look at its latitude and its longitude. */
+/** Whether a text may be that of a row that is no location: a quick look at its latitude and its longitude, which are read for each row. */
 export function mayBeNoLocation(text: string): boolean {
-  return (
-    text === '' || ((text[0] === ' ' || text[0] === '-' || text[0] === ':') && RULE.test(text))
-  );
+  const code = text.charCodeAt(0);
+  if (code >= ZERO && code <= NINE) return false;
+  // A negative number has no second minus.
+  if (code === MINUS) return text.charCodeAt(1) === MINUS && RULE.test(text);
+  return text === '' || RULE.test(text);
 }
+
+const [MINUS, ZERO, NINE] = [45, 48, 57];
 
 /** Why a row without coordinates is no location, by all its texts; null where it may be one. */
 export function noLocationIn(texts: readonly string[]): NoLocation | null {

@@ -180,10 +180,15 @@ function choose(head: FileHead, names: readonly string[], named: NamedColumns): 
     }),
   );
   const found = bestByValues(byValue, names, rows.length);
-  if (found?.kind === 'chosen')
-    return { ...found, isByName: false, note: found.note ?? takenNote(names, found.place) };
-  if (found !== null) return found;
   const [first] = scored.filter(({ candidate }) => candidate.lat !== candidate.lng);
+  if (found?.kind === 'chosen') {
+    const passed = first && { place: first.candidate, verdict: first.score.verdict };
+    const note = passed
+      ? passedNote(names, found.place, passed, rows.length)
+      : (found.note ?? takenNote(names, found.place));
+    return { ...found, isByName: false, note };
+  }
+  if (found !== null) return found;
   if (first === undefined) return { kind: 'none' };
   // Names of degrees without any: the rows say what is wrong with each.
   return first.candidate.nameClass === 'weak' && first.score.verdict === 'no_place'

@@ -163,7 +163,7 @@ const OTHER_PLACE = listed(`
   min minimum max maximum ne nw se sw northeast northwest southeast southwest north south east west top bottom left right upper lower
   ul ll ur lr corner bbox bounds bound bounding boundingbox box extent envelope viewport
   previous prev old former formerly prior past original orig historic historical before earlier superseded obsolete legacy retired
-  alternate alternative secondary second backup private last
+  alt alternate alternative secondary second backup private last
   mail mailing post postal bill billing ship shipping owner agent broker contact hq headquarter headquarters office sender recipient
   receiver registrant applicant correspondence remit return
   origin source src from to destination dest target pickup pick dropoff drop start begin end finish departure arrival depart arrive s e
@@ -235,7 +235,7 @@ function findPairs(plain: readonly string[], { isLat, isLng }: PairKind): PlaceC
   return pairs;
 }
 
-const PART_OF_DEGREES = /deg(?:rees?)?|min(?:utes?)?|sec(?:onds?)?/;
+const PART_OF_DEGREES = /deg(?:rees?)?|min(?:utes?)?|sec(?:onds?)?|_[dms]$/;
 
 /** Whether a name is that of the degrees, the minutes or the seconds of a place in columns of their own. */
 export function isPartOfDegrees(plain: readonly string[], name: string): boolean {
