@@ -27,4 +27,4 @@ export { type JobOptions, plan, run } from './library/run-files.ts';
 export type { ProgressSoFar, RunEvent } from './run/frame/run-events.ts';
 export type { Stop } from './run/frame/stop.ts';
 export type { RunResult } from './run/run-job.ts';
-export type { PlanSummary, RunSummary } from './run/summary.ts';
+export type { PlanSummary, RunSummary } from './run/summary-shapes.ts';

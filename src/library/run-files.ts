@@ -11,7 +11,7 @@ import { mostWords, unapprovedText } from '../run/plan/notices.ts';
 import { NO_FIELDS } from '../run/plan/planning.ts';
 import { type Prepared, prepare } from '../run/prepare.ts';
 import { type RunResult, runJob } from '../run/run-job.ts';
-import type { PlanSummary } from '../run/summary.ts';
+import type { PlanSummary } from '../run/summary-shapes.ts';
 import { defaultFolders } from './answer-store.ts';
 import {
   checkedSettings,

@@ -2,7 +2,8 @@ import type { RowFile } from '../rows/port.ts';
 import { openContext, type RunContext } from './frame/run-context.ts';
 import { makePlan, type Plan, type PlanOptions } from './plan/planning.ts';
 import { type Scan, scan } from './scan/scan-input.ts';
-import { type PlanSummary, planSummary } from './summary.ts';
+import { planSummary } from './summary.ts';
+import type { PlanSummary } from './summary-shapes.ts';
 import { checkRoom } from './write/write-output.ts';
 
 /** A scanned and priced input, ready to run. */

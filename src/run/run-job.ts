@@ -26,14 +26,18 @@ import { verifyAreas } from './plan/area-verification.ts';
 import { type Plan, rowsWithAnswers } from './plan/planning.ts';
 import { spendingLimit } from './plan/spending.ts';
 import { type Prepared, prepare } from './prepare.ts';
-import { pricePerPlace, type RunSummary, runSummary } from './summary.ts';
+import { pricePerPlace, runSummary } from './summary.ts';
+import type { RunSummary } from './summary-shapes.ts';
 import { openOutputFields } from './write/output-fields.ts';
 import type { TopicRatings } from './write/rating-counts.ts';
 import { writeOutput } from './write/write-output.ts';
 
 export interface RunResult {
+  /** What `run --json` prints. */
   readonly summary: RunSummary;
+  /** How it ended, as in `status`. */
   readonly state: FinalState;
+  /** Why it ended early; null where it did not. */
   readonly stop: Stop | null;
   /** The rows by their highest ratings, for the natural topics. */
   readonly ratings: readonly TopicRatings[];

@@ -1,5 +1,5 @@
 import { shareOf } from '../base/format-numbers.ts';
-import { BUNDLE_KINDS, type CallKind, callOfItem, contractPrice } from '../contract/credits.ts';
+import { BUNDLE_KINDS, callOfItem, contractPrice } from '../contract/credits.ts';
 import { PAID_SLUGS, type TopicSlug } from '../contract/topics.ts';
 import { type CountyRated, isCountyRated } from '../data/tables/county-ratings.ts';
 import { datasetsOf, type OriginNotes } from '../data/topics/origin-notes.ts';
@@ -20,20 +20,23 @@ import type { Plan } from './plan/planning.ts';
 import { retryLimit, type Way } from './plan/spending.ts';
 import { hasOneCurrency } from './scan/currency.ts';
 import { totalValue } from './scan/scan-tally.ts';
+import type {
+  AreasSummary,
+  ChargedPriceSummary,
+  PlanSummary,
+  RunSummary,
+  SourceSummary,
+  WaySummary,
+} from './summary-shapes.ts';
 import type { OutputSums } from './write/output-fields.ts';
-
-/** The plan for `--json` and for the store's record of the run: stable names, snake case. */
-export type PlanSummary = ReturnType<typeof planSummary>;
-
-/** A run's result, in the same form. */
-export type RunSummary = ReturnType<typeof runSummary>;
 
 /** What the requested topics cost at one place. */
 export function pricePerPlace({ topics }: Job, { kind }: Connection, { priceList }: Plan): number {
   return kind === 'local' ? 0 : cheapestCalls(topics, priceList).credits;
 }
 
-export function planSummary({ job, connection, sampleRows }: RunContext, plan: Plan) {
+/** The plan as it is told. */
+export function planSummary({ job, connection, sampleRows }: RunContext, plan: Plan): PlanSummary {
   const { scan, price, ways, rejected } = plan;
   const isLocal = connection.kind === 'local';
   const each = pricePerPlace(job, connection, plan);
@@ -127,21 +130,6 @@ function priceSummary(job: Job, plan: Plan) {
   };
 }
 
-/** What a service last charged for a call. */
-export interface ChargedPriceSummary {
-  readonly kind: CallKind;
-  /** The topic of a single call; null for a bundle. */
-  readonly topic: TopicSlug | null;
-  /** Credits that were charged. */
-  readonly credits: number;
-  /** Credits by the contract. */
-  readonly contract: number;
-  /** ISO 8601, in UTC. */
-  readonly charged_at: string;
-  /** Whether it is expected. It holds for a day; then the contract's price is expected, and one call shows it anew. */
-  readonly holds: boolean;
-}
-
 /** The prices that a service charged, bundles first. */
 export function pricesSummary(charged: ChargedPrices): ChargedPriceSummary[] {
   const items = [...BUNDLE_KINDS, ...PAID_SLUGS].filter((item) => charged.has(item));
@@ -190,7 +178,7 @@ function waysSummary(job: Job, plan: Plan) {
 }
 
 /** How many cells one answer for a whole area saves; null where the job does not ask for it. */
-function areasSummary({ areas, scan: { areaCounts } }: Plan) {
+function areasSummary({ areas, scan: { areaCounts } }: Plan): AreasSummary | null {
   return (
     areas && {
       representatives: areas.representatives,
@@ -224,6 +212,7 @@ interface RunSummaryParts {
   readonly stop: Stop | null;
 }
 
+/** The result of a run as it is told. */
 export function runSummary({
   planned,
   areas,
@@ -234,7 +223,7 @@ export function runSummary({
   written,
   decision,
   stop,
-}: RunSummaryParts) {
+}: RunSummaryParts): RunSummary {
   const { status, value, cellsComplete, isComplete } = written;
   const located = locatedIn(status);
   return {
@@ -308,7 +297,7 @@ export function locatedIn({
 function wayOf(
   { price, calls, bytes, overageDollars, forecast }: Way,
   lacks: readonly TopicSlug[] = [...price.unobtainable.keys()],
-) {
+): WaySummary {
   const { minutes, periods, finishBy, fits } = forecast;
   return {
     credits: price.credits,
@@ -324,7 +313,11 @@ function wayOf(
 }
 
 /** The datasets of a local source that the job's topics use, and the topics and places that none of them answers. */
-function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan, origin }: Plan) {
+function sourceOf(
+  connection: Connection,
+  { topics, counts }: Job,
+  { order, scan, origin }: Plan,
+): SourceSummary {
   if (connection.kind === 'service')
     return connection.sample
       ? { kind: 'sample' as const }

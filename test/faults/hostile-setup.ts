@@ -6,7 +6,7 @@ import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import type { RunSummary } from '../../src/run/summary.ts';
+import type { RunSummary } from '../../src/run/summary-shapes.ts';
 import { makeRandom } from '../../src/sample/random.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';

@@ -141,7 +141,7 @@ async function tried(
     settingsOf(harness.url, job, own),
   );
   try {
-    if (step.plan) return await harness.plan(settings[0], { keys });
+    if (step.plan) return { ...(await harness.plan(settings[0], { keys })) };
     const progress = newProgress();
     const options = {
       baseUrl: step.isUnreachable ? 'http://127.0.0.1:9' : fake.url,

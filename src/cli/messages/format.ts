@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { counted, percent } from '../../base/format-numbers.ts';
 import { textWidth } from '../../base/printable.ts';
-import type { PlanSummary } from '../../run/summary.ts';
+import type { PlanSummary } from '../../run/summary-shapes.ts';
 
 export { shownPath } from '../../base/printable.ts';
 

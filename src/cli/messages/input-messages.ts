@@ -6,7 +6,7 @@ import { NO_LOCATION_NOTES } from '../../rows/no-locations.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { OPTION_SUGGESTION } from '../../run/scan/read-row.ts';
 import { LOOKED_UP_FINDINGS, OF_THE_FIRST } from '../../run/scan/scan-tally.ts';
-import type { PlanSummary } from '../../run/summary.ts';
+import type { PlanSummary } from '../../run/summary-shapes.ts';
 import { countedRows, hasTooManyInvalid, unusableRows } from '../options/exit-codes.ts';
 import { type Color, shownPath, table } from './format.ts';
 

@@ -6,7 +6,7 @@ import { countyRatingLines } from '../../data/tables/county-ratings.ts';
 import { eventDatasetsOf, needsOf } from '../../data/tables/describe-data.ts';
 import { getCommand } from '../../host/connection.ts';
 import type { Prepared } from '../../run/prepare.ts';
-import type { PlanSummary } from '../../run/summary.ts';
+import type { PlanSummary } from '../../run/summary-shapes.ts';
 import { fittingTable } from './format.ts';
 
 type LocalSource = Extract<PlanSummary['source'], { readonly kind: 'local' }>;

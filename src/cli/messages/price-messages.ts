@@ -1,6 +1,7 @@
 import { counted } from '../../base/format-numbers.ts';
 import { callName } from '../../contract/credits.ts';
-import { type ChargedPriceSummary, pricesSummary } from '../../run/summary.ts';
+import { pricesSummary } from '../../run/summary.ts';
+import type { ChargedPriceSummary } from '../../run/summary-shapes.ts';
 import type { ServicePrices } from '../../store/ledger/port.ts';
 
 /** The prices that are not the contract's, those of one amount and day together: `a single call of hail costs 3 credits, …`. */

@@ -2,7 +2,7 @@ import { type ErrorCode, PerilbookError } from '../../base/errors.ts';
 import { NO_LOCATION_NOTES } from '../../rows/no-locations.ts';
 import { STOPS } from '../../run/frame/stop.ts';
 import type { RunResult } from '../../run/run-job.ts';
-import type { PlanSummary } from '../../run/summary.ts';
+import type { PlanSummary } from '../../run/summary-shapes.ts';
 
 export const EXIT = {
   complete: 0,

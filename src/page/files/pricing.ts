@@ -10,7 +10,7 @@ import { type Prepared, prepareScanned } from '../../run/prepare.ts';
 import { findLayout } from '../../run/scan/layout.ts';
 import { type Scan, scan } from '../../run/scan/scan-input.ts';
 import { totalValue } from '../../run/scan/scan-tally.ts';
-import type { PlanSummary } from '../../run/summary.ts';
+import type { PlanSummary } from '../../run/summary-shapes.ts';
 import { checkRoom } from '../../run/write/write-output.ts';
 import type { Store } from '../../store/port.ts';
 import { withoutTerminal } from './page-words.ts';

@@ -18,7 +18,7 @@ import { newProgress } from '../../run/frame/progress.ts';
 import { openContext } from '../../run/frame/run-context.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { runJob } from '../../run/run-job.ts';
-import type { RunSummary } from '../../run/summary.ts';
+import type { RunSummary } from '../../run/summary-shapes.ts';
 import type { FinalState, RunsPort } from '../../store/runs/port.ts';
 import type { ChosenSource } from '../files/choice.ts';
 import { pageEffects, type UiDependencies } from '../files/dependencies.ts';

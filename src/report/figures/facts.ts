@@ -2,7 +2,7 @@ import { amount, counted, grouped, shareOf } from '../../base/format-numbers.ts'
 import type { Field } from '../../contract/answer.ts';
 import type { Category, TopicSlug } from '../../contract/topics.ts';
 import type { LineReference } from '../../rows/port.ts';
-import type { PlanSummary } from '../../run/summary.ts';
+import type { PlanSummary } from '../../run/summary-shapes.ts';
 import type { Comparison } from '../compare/match-rows.ts';
 import type { AreaList } from './concentration.ts';
 import type { PlaceLabel } from './named-rows.ts';

@@ -3,6 +3,7 @@ import type { Stop } from './stop.ts';
 
 /** The progress of a run or an enrichment. */
 export interface ProgressSoFar {
+  /** What it does now. */
   readonly phase: Phase;
   /** Rows that were returned (`enrich`), or that this phase has read or written (`run`). */
   readonly rows: number;
@@ -12,6 +13,7 @@ export interface ProgressSoFar {
   /** Credits that were charged, and credits of calls without an outcome, which may have been charged. */
   readonly creditsSpent: number;
   readonly creditsUnknown: number;
+  /** Calls that have ended, and calls whose answer is awaited. */
   readonly calls: number;
   readonly callsInFlight: number;
 }
