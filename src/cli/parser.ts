@@ -302,6 +302,9 @@ function refuseUnknownOptions(
 /** Before a value such as `-95.3,29.7`, in which yargs would see the options 9, 5 and so on. No argument can hold this character. */
 const VALUE_MARK = '\0';
 
+/** A negative number as yargs knows it: `-95.3e0` is none. */
+const PLAIN_NEGATIVE = /^-(?:\d+(?:\.\d+)?|\.\d+)$/;
+
 function asTyped(value: unknown): unknown {
   return typeof value === 'string' && value.startsWith(VALUE_MARK)
     ? value.slice(VALUE_MARK.length)
@@ -328,7 +331,7 @@ function separated(args: readonly string[], commands: readonly Command[]): strin
   const end = args.includes('--') ? args.indexOf('--') : args.length;
   return args.map((arg, at) => {
     if (at >= end) return arg;
-    if (/^-\.?\d/.test(arg) && Number.isNaN(Number(arg))) return `${VALUE_MARK}${arg}`;
+    if (/^-\.?\d/.test(arg) && !PLAIN_NEGATIVE.test(arg)) return `${VALUE_MARK}${arg}`;
     const [, name, value = args[at + 1]] = /^(--?[^=]+)(?:=(.*))?$/.exec(arg) ?? [];
     // yargs fails on the names of an object's own members.
     if (name !== undefined && name.slice(2) in {}) throw usage(`Unknown option: ${name}`, null);

@@ -68,6 +68,11 @@ const FORMS: readonly PlaceForm[] = [
       lng: sexagesimalDegrees(lng!, 3),
     }),
   },
+  // With a height, and parameters (RFC 5870, and the zoom of phones).
+  {
+    is: /^geo:([^\s,;?]+),([^\s,;?]+)(?:,[^\s,;?]+)?(?:[;?].*)?$/i,
+    read: ([, lat, lng]) => ({ lat, lng }),
+  },
   // `(38.5, -97.2)`, `[-97.2,38.5]`, `38.5 -97.2`, `geo:38.5,-97.2`.
   {
     is: new RegExp(`^(?:geo:)?[([]?\\s*(${TOKEN})\\s*(?:[,;]|\\s)\\s*(${TOKEN})\\s*[)\\]]?$`),

@@ -32,8 +32,10 @@ export const checkSourcesAction: DataAction<Flags<'data check'>> = async (
   const { sources, downloads, file, open } = settings;
   const hasKey = ({ keyVariable, keyFile }: (typeof sources)[number]) =>
     keyVariable === undefined || keyFile !== undefined || Boolean(env[keyVariable]);
-  const chosen =
-    names.length === 0 ? sources.filter(hasKey) : chooseSources(names, true, sources).sources;
+  const { sources: chosen, along } =
+    names.length === 0
+      ? { sources: sources.filter(hasKey), along: new Set<string>() }
+      : chooseSources(names, true, sources);
   const client = clientFor(context, settings);
   const nothingKept = { onBytes: () => {}, freeBytes: () => Number.POSITIVE_INFINITY };
   try {
@@ -64,7 +66,9 @@ export const checkSourcesAction: DataAction<Flags<'data check'>> = async (
         say(context, `${of.map(({ source }) => source.name).join(', ')}: ${hint}`, 'error');
       }
     }
-    return checked.some(({ error, warnings }) => error !== undefined || warnings.length > 0)
+    // What was not named is told, and does not fail the check of what was.
+    const named = checked.filter(({ source }) => !along.has(source.name));
+    return named.some(({ error, warnings }) => error !== undefined || warnings.length > 0)
       ? EXIT.serviceDown
       : undefined;
   } catch (error) {

@@ -66,12 +66,15 @@ export async function getData(
   }: { readonly states: readonly string[] | null } & Partial<Pick<LocationsArea, 'tiles'>>,
   flags: Flags<'data get'>,
 ): Promise<ExitCode> {
-  const { sources, leftOut } = chooseSources(names, states !== null, settings.sources);
+  const { sources, along, leftOut } = chooseSources(names, states !== null, settings.sources);
   for (const { source, reason } of leftOut)
     say(context, `Without ${source.name}: ${reason}.`, 'warning');
   const all = wantedSources(sources, states, settings, tiles);
-  const wanted = all.filter(({ slices }) => slices.length > 0);
-  for (const { source } of all.filter(({ slices }) => slices.length === 0)) {
+  const lacking = all.flatMap(({ lacking }) => lacking ?? []);
+  // A copy without anything that was asked for is the wrong folder.
+  if (lacking.length > 0 && lacking.length === all.length) throw lacking[0];
+  const wanted = all.filter(({ slices, lacking }) => slices.length > 0 || lacking !== undefined);
+  for (const { source } of all.filter((one) => !wanted.includes(one))) {
     const note = source.note === undefined ? '' : ` ${source.note}`;
     say(
       context,
@@ -80,9 +83,10 @@ export async function getData(
     );
   }
   if (wanted.length === 0 && !flags['dry-run'] && !flags.json) return undefined;
-  const lines = downloadPlanMessages(wanted, states, settings.mirror ?? settings.copy);
+  const there = wanted.filter(({ lacking }) => lacking === undefined);
+  const lines = downloadPlanMessages(there, states, settings.mirror ?? settings.copy);
   if (flags['dry-run'])
-    return void printResult(context, flags, downloadPlanJson(wanted, states), () => lines);
+    return void printResult(context, flags, downloadPlanJson(there, states), () => lines);
   // Without --yes the plan is what the user approves: --quiet does not hide it.
   say({ ...context, isQuiet: flags.quiet === true && flags.yes === true }, lines.join('\n'));
   makeFolder(settings.downloads);
@@ -97,7 +101,7 @@ export async function getData(
       later: 'Run again when you want to.',
     });
   }
-  return await obtainAndLoad(context, settings, wanted, flags);
+  return await obtainAndLoad(context, settings, wanted, flags, along);
 }
 
 /** `perilbook data update [NAME…]`: downloads and loads what changed. */
@@ -122,6 +126,7 @@ async function obtainAndLoad(
   settings: DataSettings,
   wanted: readonly WantedSource[],
   flags: Flags<'data get'>,
+  along: ReadonlySet<string> = new Set(),
 ): Promise<ExitCode> {
   const outcomes = await updateSources(
     context,
@@ -131,13 +136,22 @@ async function obtainAndLoad(
     (outcome) => {
       const { error, loaded, without = [] } = outcome;
       const hasNothing = without.length > 0 && (loaded?.records ?? 0) === 0;
-      const level = error !== undefined ? 'error' : hasNothing ? 'warning' : 'info';
+      const isAlong = along.has(outcome.source.name);
+      const level =
+        error !== undefined && !isAlong ? 'error' : error || hasNothing ? 'warning' : 'info';
       if (!flags.json) say(context, sourceOutcomeMessages(outcome).join('\n'), level);
     },
   );
   if (flags.json) sayJson(context, sourceOutcomesJson(outcomes));
   noteSample(context, settings);
-  const [failed] = outcomes.filter(({ error }) => error !== undefined);
+  const failures = outcomes.filter(({ error }) => error !== undefined);
+  const [failed] = failures.filter(({ source }) => !along.has(source.name));
+  // What came along with what was asked for is a warning.
+  const unnamed = failures.flatMap(({ source }) => (along.has(source.name) ? [source.name] : []));
+  if (unnamed.length > 0) {
+    const which = `${unnamed.join(', ')} ${unnamed.length === 1 ? 'was' : 'were'}`;
+    say(context, `${which} not named: what was named needs the boundaries.`, 'warning');
+  }
   return failed && exitCodeOfError(failed.error);
 }
 

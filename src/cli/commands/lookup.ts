@@ -6,6 +6,7 @@ import type { Field } from '../../contract/answer.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { stateAt } from '../../data/tables/states-near.ts';
 import { parseDegrees } from '../../geo/lenient-location.ts';
+import { placeInValue } from '../../geo/place-in-value.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import { openRun } from '../../host/run-host.ts';
 import { type Job, NO_OUTPUT } from '../../job/settings.ts';
@@ -158,15 +159,14 @@ interface TypedLocation {
   readonly lng: string;
 }
 
-/** `34.05 -118.24`, or both in one word with a comma or a space. @throws USAGE */
+/** `34.05 -118.24`, or both in one text in any form that a file may have: with a comma, WKT, GeoJSON, `geo:`. @throws USAGE */
 function readLocation(words: readonly string[]): TypedLocation {
   // Of two words each is whole: a comma in it is a decimal one.
-  const parts =
-    words.length === 2
-      ? words.map((word) => word.replace(/,$/, ''))
-      : words.join(' ').split(/[\s,]+/);
-  const [lat, lng, ...others] = parts.filter((part) => part !== '');
-  if (lat !== undefined && lng !== undefined && others.length === 0) return { lat, lng };
+  const plain = words.map((word) => word.replace(/,$/, '').trim()).filter((word) => word !== '');
+  if (plain.length === 2 && !/^[a-z;=\d]*\s*\(/i.test(plain[0]!))
+    return { lat: plain[0]!, lng: plain[1]! };
+  const place = placeInValue(words.join(' '), null);
+  if (place !== null && typeof place === 'object') return { lat: place.lat, lng: place.lng };
   throw usageError('lookup needs a latitude and a longitude', EXAMPLE);
 }
 

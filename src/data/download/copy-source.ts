@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import type { PerilbookError } from '../../base/errors.ts';
 import { readHead } from '../../base/pipes.ts';
 import { hashFile } from '../loaders/agency-file.ts';
 import type { Source } from '../sources/source.ts';
@@ -15,17 +16,17 @@ import {
 } from './downloads-folder.ts';
 import { type Slice, sliceOfKey } from './source-requests.ts';
 
-/** The slices of a source in a copy of a downloads folder. */
+/** The slices of a source in a copy of a downloads folder; the error where it has none. */
 export function copiedSlices(
   source: Source,
   mirror: string,
   states: readonly string[] | null,
-): Slice[] {
+): Slice[] | PerilbookError {
   const slices = new Set([...readManifest(join(mirror, source.name)).keys()].map(sliceOfKey));
   if (slices.has('US')) return ['US'];
   const wanted = states === null ? [...slices] : states.filter((state) => slices.has(state));
   if (wanted.length > 0) return wanted;
-  throw downloadFailed(
+  return downloadFailed(
     `The folder "${mirror}" has no ${source.name}${states === null || slices.size === 0 ? '' : ` of ${states.join(', ')}`}`,
     'Name a copy of the downloads folder of a machine that ran perilbook data get (docs/operator/downloads.md, Machines without a network).',
   );
@@ -49,6 +50,9 @@ export async function copySlice(
   const from = join(mirror, source.name);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const before = readManifest(folder);
+  // An update asks for what is here: without this, what the copy lacks would be forgotten.
+  const lacking = copiedSlices(source, mirror, slice === 'US' ? null : [slice]);
+  if (!Array.isArray(lacking)) throw lacking;
   const after = new Map([...before].filter(([key]) => sliceOfKey(key) !== slice));
   let copied = 0;
   for (const [key, theirs] of readManifest(from)) {

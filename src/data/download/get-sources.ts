@@ -20,6 +20,8 @@ export interface WantedSource {
   readonly slices: readonly Slice[];
   /** The tiles of each slice, if only what lies around locations is wanted. */
   readonly tiles?: PlaceTiles;
+  /** The copy of a downloads folder does not have it. */
+  readonly lacking?: PerilbookError;
 }
 
 export interface ObtainedSource extends WantedSource {
@@ -174,7 +176,12 @@ export function wantedSources(
   tiles?: PlaceTiles,
 ): WantedSource[] {
   return sources.map((source) => {
-    if (copy !== undefined) return { source, slices: copiedSlices(source, copy, states) };
+    if (copy !== undefined) {
+      const slices = copiedSlices(source, copy, states);
+      return slices instanceof PerilbookError
+        ? { source, slices: [], lacking: slices }
+        : { source, slices };
+    }
     const manifest = readManifest(join(downloads, source.name));
     const isAroundPlaces =
       source.download.kind === 'layer' && source.download.aroundPlaces !== undefined;
@@ -259,7 +266,8 @@ async function obtain(
   env: KeyVariables,
   context: DownloadContext,
 ): Promise<ObtainedSource> {
-  const { source, slices, tiles } = wanted;
+  const { source, slices, tiles, lacking } = wanted;
+  if (lacking !== undefined) return { ...wanted, newFiles: 0, error: lacking };
   const folder = join(downloads, source.name);
   const missing: Slice[] = [];
   let newFiles = 0;

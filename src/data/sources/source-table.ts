@@ -26,6 +26,7 @@ export const SOURCES: readonly Source[] = [
  * @throws PerilbookError USAGE when a name is none of these */
 export function chooseSources(names: readonly string[], hasStates: boolean, all = SOURCES) {
   const chosen = new Set<Source>();
+  const along = new Set<Source>();
   const leftOut = new Map<Source, string>();
   for (const name of names) {
     const topics = topicsNamed(name, all);
@@ -35,11 +36,12 @@ export function chooseSources(names: readonly string[], hasStates: boolean, all 
       const needed = named.some(({ loader }) => loader === 'nri')
         ? all.filter(({ when }) => when === 'base')
         : [];
-      for (const source of [...named, ...needed]) chosen.add(source);
+      for (const source of named) chosen.add(source);
+      for (const source of needed) along.add(source);
       continue;
     }
     if ([...topics].some((topic) => needsOf(topic).includes('areas')))
-      for (const source of all.filter(({ when }) => when === 'base')) chosen.add(source);
+      for (const source of all.filter(({ when }) => when === 'base')) along.add(source);
     for (const source of all.filter((source) => source.topics.some((topic) => topics.has(topic)))) {
       if (source.when === 'states' && !hasStates && name === 'all')
         leftOut.set(source, 'it needs --states or --for');
@@ -53,7 +55,9 @@ export function chooseSources(names: readonly string[], hasStates: boolean, all 
     throw new PerilbookError('USAGE', message, hint);
   }
   return {
-    sources: all.filter((source) => chosen.has(source)),
+    sources: all.filter((source) => chosen.has(source) || along.has(source)),
+    /** The names of those that nobody named: the topics and ratings that were asked for need them. */
+    along: new Set([...along].filter((source) => !chosen.has(source)).map(({ name }) => name)),
     /** Sources that `all` leaves out, each with the reason. */
     leftOut: [...leftOut]
       .filter(([source]) => !chosen.has(source))

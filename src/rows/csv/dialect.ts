@@ -33,11 +33,16 @@ export interface Dialect {
 }
 
 /** The formats of text with a delimiter, by their extensions. A file with any other delimiter is CSV, and one called .csv may have each. */
-export const DELIMITED_FORMATS = { tsv: '\t', csv: ',' } as const;
+export const DELIMITED_FORMATS = {
+  tsv: { delimiter: '\t', extensions: ['.tsv', '.tab'] },
+  csv: { delimiter: ',', extensions: ['.csv'] },
+} as const;
 
 /** The format of a text with a delimiter. */
 export function delimitedFormat(delimiter: string): string {
-  return Object.entries(DELIMITED_FORMATS).find(([, own]) => own === delimiter)?.[0] ?? 'csv';
+  return (
+    Object.entries(DELIMITED_FORMATS).find(([, own]) => own.delimiter === delimiter)?.[0] ?? 'csv'
+  );
 }
 
 const BOM = '\xef\xbb\xbf';

@@ -7,7 +7,7 @@ import { extensionOf, withoutCompression } from '../files/compression.ts';
 import { isParquet, refuseOtherFormats } from '../files/file-signature.ts';
 import type { InputFile } from '../files/input-file.ts';
 import type { WriteNewFile } from '../files/row-output.ts';
-import { geojsonRowFile, writeNewGeojson } from '../json/geojson-row-file.ts';
+import { geojsonRowFile, writeNewFeatureLines, writeNewGeojson } from '../json/geojson-row-file.ts';
 import {
   isGeojson,
   isJsonObjects,
@@ -72,6 +72,21 @@ const DELIMITED_READING: FormatReading = {
   },
 };
 
+/** Well-known endings of files that are never written: a table of that name would open in no program. Some are read, by their first bytes. */
+const NOT_WRITTEN = {
+  compressed:
+    '.bz2 .tbz2 .xz .txz .lzma .zip .7z .rar .tar .tgz .br .lz4 .lzo .lz .z .snappy .sz .iso .dmg',
+  office:
+    '.xls .xlsb .xlt .xltx .xltm .xlam .ods .fods .ots .numbers .doc .docx .docm .odt .rtf .ppt .pptx .pages .pdf .one',
+  markup: '.html .htm .xhtml .xml .svg .md .tex .toml .ini .sql .log .msg .eml',
+  statistics: '.dta .sav .zsav .por .sas7bdat .xpt .rds .rda .rdata .mat .wk1 .wks .dif .slk .prn',
+  columnar: '.feather .ipc .arrow .arrows .orc .avro .pb .h5 .hdf .hdf5 .nc .pkl .pickle .npy .npz',
+  database: '.db .db3 .sqlite .sqlite3 .duckdb .mdb .accdb .mdf .bak .dump .dbf',
+  geography:
+    '.shp .shx .prj .gpkg .fgb .gdb .kml .kmz .gpx .gml .topojson .mbtiles .pmtiles .mif .mid .wkt .wkb .dxf .dwg .tif .tiff .geotiff .las .laz',
+  picture: '.png .jpg .jpeg .gif .bmp .webp .mp4 .exe .dll',
+};
+
 /** The formats of rows, in the order of detection. The 40 modules of workbooks and Parquet are loaded only when needed (30 ms). */
 const FILE_FORMATS: readonly FileFormat[] = [
   {
@@ -98,7 +113,7 @@ const FILE_FORMATS: readonly FileFormat[] = [
   { name: 'xlsm', extensions: ['.xlsm'], compressed: 'an Excel workbook', isSheet: true },
   {
     name: 'parquet',
-    extensions: ['.parquet', '.pq'],
+    extensions: ['.parquet', '.pq', '.parq', '.geoparquet'],
     compressed: 'a Parquet file',
     reading: {
       isIn: ({ head }) => isParquet(head),
@@ -162,10 +177,22 @@ const FILE_FORMATS: readonly FileFormat[] = [
       write: writeNewGeojson,
     },
   },
+  // A feature on each line is read as GeoJSON.
+  {
+    name: 'geojsonl',
+    extensions: ['.geojsonl', '.ndgeojson'],
+    isOfObjects: true,
+    making: {
+      typesOf: 'values',
+      hasDistinctNames: true,
+      isOfFeatures: true,
+      write: writeNewFeatureLines,
+    },
+  },
   ...Object.entries(DELIMITED_FORMATS).map(
-    ([name, delimiter]): FileFormat => ({
+    ([name, { delimiter, extensions }]): FileFormat => ({
       name,
-      extensions: [`.${name}`],
+      extensions,
       reading: DELIMITED_READING,
       making: {
         typesOf: 'none',
@@ -174,6 +201,9 @@ const FILE_FORMATS: readonly FileFormat[] = [
         write: newCsvWriter(delimiter),
       },
     }),
+  ),
+  ...Object.entries(NOT_WRITTEN).map(
+    ([name, endings]): FileFormat => ({ name, extensions: endings.split(' ') }),
   ),
 ];
 
@@ -207,41 +237,13 @@ export function formatOfOutput(output: string): string | null {
   return FILE_FORMATS.find(({ extensions }) => extensions.includes(extension))?.name ?? null;
 }
 
-/** Extensions of files that cannot be written. */
-const NOT_WRITTEN: readonly string[] = [
-  ...['.bz2', '.xz', '.zip', '.7z', '.rar', '.tar', '.tgz', '.br', '.lz4', '.z', '.snappy', '.sz'],
-  ...[
-    '.xls',
-    '.xlsb',
-    '.ods',
-    '.numbers',
-    '.doc',
-    '.docx',
-    '.pdf',
-    '.html',
-    '.htm',
-    '.xml',
-    '.dbf',
-    '.dta',
-    '.sav',
-  ],
-  ...[
-    '.shp',
-    '.gpkg',
-    '.fgb',
-    '.gdb',
-    '.kml',
-    '.kmz',
-    '.gpx',
-    '.feather',
-    '.arrow',
-    '.orc',
-    '.avro',
-    '.h5',
-    '.pkl',
-  ],
-  ...['.db', '.sqlite', '.duckdb', '.mdb', '.accdb', '.sas7bdat', '.rds', '.npy'],
-];
+/** How to write a format. @throws OUTPUT_UNWRITABLE where only a file of the same format can become one, or none */
+export function makingOf(output: string, format: string): FormatMaking {
+  const { making } = formatNamed(format);
+  if (making === undefined)
+    throw unmade(output, `this input cannot be written as ${extensionOf(output).toLowerCase()}`);
+  return making;
+}
 
 /** Refuses an output whose name means a format that cannot be written. @throws OUTPUT_UNWRITABLE */
 export function checkFormat(output: string, format: string): void {
@@ -260,8 +262,7 @@ export function checkFormat(output: string, format: string): void {
   const isCopy = named.length === 0 || named.some(({ name }) => name === format);
   if (isMade && !isCopy)
     throw unwritable(output, `${extension} is written only from a JSON input`, 'Name it .ndjson.');
-  if (!isMade || NOT_WRITTEN.includes(extension))
-    throw unmade(output, `this input cannot be written as ${extension}`);
+  if (!isMade) throw unmade(output, `this input cannot be written as ${extension}`);
 }
 
 function unmade(output: string, why: string): PerilbookError {

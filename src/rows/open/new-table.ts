@@ -1,7 +1,7 @@
 import type { Value, ValueType } from '../../formats/typed-value.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { NewTable, OutputShape, Row, RowFile, TableColumn, WriteRequest } from '../port.ts';
-import { type FormatMaking, formatNamed } from './file-formats.ts';
+import { type FormatMaking, makingOf } from './file-formats.ts';
 
 /** Refuses a table that a new file of the format has no room for. @throws OUTPUT_UNWRITABLE */
 export async function checkNewTable(
@@ -9,7 +9,7 @@ export async function checkNewTable(
   format: string,
   shape: OutputShape,
 ): Promise<void> {
-  const { checkRoom } = formatNamed(format).making!;
+  const { checkRoom } = makingOf(shape.output, format);
   if (checkRoom === undefined) return;
   const { indexes } = await ownColumns(opened, shape);
   await checkRoom(

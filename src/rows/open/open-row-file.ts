@@ -5,7 +5,7 @@ import { type InputFile, type InputStreams, openInput } from '../files/input-fil
 import { unpackedInput, utf8Input } from '../files/streamed-input.ts';
 import { withOwnFields } from '../kept-columns.ts';
 import type { OpenOptions, RowFile } from '../port.ts';
-import { type FormatReading, formatNamed, formatOfOutput, readingOf } from './file-formats.ts';
+import { type FormatReading, formatOfOutput, makingOf, readingOf } from './file-formats.ts';
 import { checkNewTable, tableOfRows } from './new-table.ts';
 
 /** The streams for `-`, and the signal that ends the wait for a pipe. */
@@ -66,7 +66,7 @@ function writingAnyFormat(rowFile: RowFile, input: InputFile, stdout?: Writable)
       withOwnFields(rowFile, { ...request, stdout }, async (all) => {
         const format = otherFormat(rowFile, input.name, all.output);
         if (format === null) return await rowFile.write(all);
-        const making = formatNamed(format).making!;
+        const making = makingOf(all.output, format);
         return await making.write(await tableOfRows(rowFile, all, making), all, input);
       }),
   };

@@ -65,7 +65,8 @@ export async function findLayout(rowFile: RowSource, job: Job): Promise<Layout> 
 
 /** Decides the roles of the columns by the head of a file. Reads nothing. @throws INPUT_COLUMNS, OUTPUT_UNWRITABLE */
 function decideLayout(head: FileHead, rowFile: RowSource, job: Job): Layout {
-  const { topics, prefix, geoparquet, input: file } = job;
+  const { topics, prefix, input: file } = job;
+  const geoparquet = job.geoparquet || isCalledGeoparquet(job);
   const ownColumns = perilbookColumns(prefix);
   const ofTopics = addedColumns(topics, prefix, job.counts);
   const point = geometryColumn(prefix);
@@ -133,6 +134,12 @@ function hasOutlines({ rows }: FileHead, column: number): boolean {
     const place = placeInValue(fields[column] ?? '', null);
     return typeof place === 'object' && place?.isInside === true;
   });
+}
+
+/** Whether the output's name asks for points. A file that is called so itself keeps its own geometry. */
+function isCalledGeoparquet({ input, output }: Pick<Job, 'input' | 'output'>): boolean {
+  const isCalled = (name: string) => /\.geoparquet$/i.test(name);
+  return isCalled(output) && !isCalled(input);
 }
 
 /** Only Parquet has a standard form for points. */

@@ -2,7 +2,7 @@ import { perilbookColumns } from '../../columns/row.ts';
 import { pointText } from '../../geo/geometry-points.ts';
 import type { Job } from '../../job/settings.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
-import { formatNamed, formatOfOutput } from '../../rows/open/file-formats.ts';
+import { checkFormat, formatNamed, formatOfOutput } from '../../rows/open/file-formats.ts';
 import {
   columnIn,
   isPartFiles,
@@ -94,9 +94,10 @@ export async function writeOutput(
   return { rows: scan.rows, bytes, ...fields.sums() };
 }
 
-/** Refuses, before anything is bought, an output whose format has no room for the rows or columns. @throws OUTPUT_UNWRITABLE, INPUT_COLUMNS */
+/** Refuses, before anything is bought, an output whose format cannot be written or has no room for the rows or columns. @throws OUTPUT_UNWRITABLE, INPUT_COLUMNS */
 export async function checkRoom(job: Job, scan: Scan): Promise<void> {
   const { added } = scan.layout;
+  if (job.parts === null) checkFormat(job.output, scan.rowFile.format);
   for (const { open, ...file } of scannedFiles(job, scan)) {
     // Parts of other formats are not opened again.
     if (!formatNamed(formatOfOutput(file.output) ?? scan.rowFile.format).isSheet) continue;

@@ -326,6 +326,23 @@ test('a machine without a network takes the downloads of another one', async (t)
   assert.match((await copy()).stdout, /was refused on the machine that it comes from/);
 });
 
+test('what came along with what was named fails as a warning: the rest of a copy is loaded', async (t) => {
+  const { run, downloads, folder, onAnother, own } = await setUp(t);
+  await run(['get', 'air-quality', '--yes']);
+  cpSync(downloads, join(folder, 'stick'), { recursive: true });
+  const get = (...words: string[]) =>
+    onAnother('other', ['get', ...words, '--mirror', 'stick', '--yes', ...own('')]);
+  const { code, stdout, stderr } = await get('airQuality');
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /The folder ".*stick" has no areas/);
+  assert.match(stderr, /areas, counties were not named: what was named needs the boundaries/);
+  assert.match(stdout + stderr, /air-quality: .*1 record/s);
+  // What was named is an error, and does not keep the rest from being loaded.
+  const both = await get('tri', 'air-quality');
+  assert.notEqual(both.code, 0);
+  assert.match(both.stderr, /has no tri/);
+});
+
 test('a file at an own address answers for its states alone, also on a machine that has no sources.yaml', async (t) => {
   const { run, mirror, downloads, folder, own, onAnother, list } = await setUp(t);
   const body = Buffer.from('TRIFD,YEAR,ST,LATITUDE,LONGITUDE\nF1,2025,VA,38,-78.1\n');
@@ -439,8 +456,8 @@ test('--quiet prints errors only, but hides nothing that the user is asked to ap
       new RegExp(`^${source}: .* is missing.*\\n.*\\[DOWNLOAD_FAILED\\]$`, 'm'),
     );
   }
-  // Two addresses each, with what to do.
-  assert.equal(got.stderr.trimEnd().split('\n').length, 8);
+  // Two addresses each, with what to do, and that nobody named them.
+  assert.equal(got.stderr.trimEnd().split('\n').length, 9);
   // New, and unchanged.
   for (let i = 0; i < 2; i++)
     assert.equal((await run(['get', 'air-quality', '--quiet', '--yes'])).stderr, '');
