@@ -9,7 +9,7 @@ import {
   cookieName,
   HEADERS,
   hostRefusal,
-  isOwnPeer,
+  Peers,
   requestRefusal,
   Sessions,
 } from './web/access.ts';
@@ -37,6 +37,7 @@ export async function startUi(options: UiDependencies): Promise<RunningUi> {
   const api = new UiApi(options);
   const sessions = new Sessions();
   await api.begin();
+  const peers = new Peers();
   let port = options.port;
   const app = fastify({
     logger: false,
@@ -60,6 +61,8 @@ export async function startUi(options: UiDependencies): Promise<RunningUi> {
     sendError(reply, new RefusedRequest(404, 'NO_PATH', 'Unknown path', 'Reload the page.')),
   );
   app.addHook('onRequest', async (request, reply) => {
+    // Its connection is closed by the listener above; nothing is read or answered before it is known whose it is.
+    if (!(await peers.isOwn(request.raw.socket))) return reply.hijack();
     const token = tokenOf(request);
     const refusal =
       token === null
@@ -76,7 +79,9 @@ export async function startUi(options: UiDependencies): Promise<RunningUi> {
     return reply.header('set-cookie', cookie).type(HTML).send(ENTRY);
   });
   app.server.on('connection', (socket) => {
-    if (!isOwnPeer(socket)) socket.destroy();
+    void peers.isOwn(socket).then((isOwn) => {
+      if (!isOwn) socket.destroy();
+    });
   });
   addRoutes(app, api, closing.signal);
   try {

@@ -1,8 +1,8 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import { resultOrNull } from '../../base/errors.ts';
 import { ownUser } from '../../base/users.ts';
 import { RefusedRequest } from '../files/page-words.ts';
 
@@ -111,19 +111,58 @@ function equalSecret(secrets: ReadonlySet<string>, given: string): string | null
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
 
 /** The ends of a connection, as the page sees them. */
-type Ends = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>;
+interface Ends {
+  readonly localAddress?: string | undefined;
+  readonly localPort?: number | undefined;
+  readonly remoteAddress?: string | undefined;
+  readonly remotePort?: number | undefined;
+}
 
-/** Whether the program at the other end of a loopback connection belongs to this user. Browsers send the cookies of 127.0.0.1 to every
+/** Finds whether the program at the other end of a loopback connection belongs to this user. Browsers send the cookies of 127.0.0.1 to every
  * port of it, so another user of the machine who listens on one may get the page's session: a cookie alone is not enough.
- * @returns true also where the system has no table of connections (macOS, Windows), and for root, who may do anything */
-export function isOwnPeer(ends: Ends): boolean {
-  const tables = TABLES.filter((path) => existsSync(path));
-  if (tables.length === 0) return true;
-  // They cannot be read if the process has as many files open as it may: whose the connection is, is then unknown.
-  const table =
-    resultOrNull(() => tables.map((path) => readFileSync(path, 'utf8')).join('\n')) ?? '';
-  const user = peerUser(table, ends);
-  return user === 0 || user === ownUser();
+ *
+ * A connection is asked for once. The kernel writes its whole table for each reading, tens of milliseconds on a busy machine, so the
+ * connections that arrive during a reading share the next one, and no reading holds up the page: 600 connections of another user held an
+ * answer up for half a minute. */
+export class Peers {
+  readonly #asked = new WeakMap<Socket, Promise<boolean>>();
+  readonly #tables = TABLES.filter((path) => existsSync(path));
+  #reading: Promise<string> = Promise.resolve('');
+  #next: Promise<string> | null = null;
+
+  /** @returns true also where the system has no table of connections (macOS, Windows), and for root, who may do anything */
+  isOwn(socket: Socket): Promise<boolean> {
+    const found = this.#asked.get(socket) ?? this.#find(socket);
+    this.#asked.set(socket, found);
+    return found;
+  }
+
+  async #find({ localAddress, localPort, remoteAddress, remotePort }: Socket): Promise<boolean> {
+    if (this.#tables.length === 0) return true;
+    const ends = { localAddress, localPort, remoteAddress, remotePort };
+    const user = peerUser(await this.#readLater(), ends);
+    return user === 0 || user === ownUser();
+  }
+
+  /** The tables, by a reading that begins after this call. */
+  #readLater(): Promise<string> {
+    this.#next ??= this.#reading.then(() => {
+      this.#next = null;
+      this.#reading = this.#read();
+      return this.#reading;
+    });
+    return this.#next;
+  }
+
+  async #read(): Promise<string> {
+    try {
+      const tables = this.#tables.map((path) => readFile(path, 'utf8'));
+      return (await Promise.all(tables)).join('\n');
+    } catch {
+      // They cannot be read if the process has as many files open as it may: whose the connection is, is then unknown.
+      return '';
+    }
+  }
 }
 
 /** The number of the user whose socket is the other end of a connection; undefined if none is. The fields of the table: number, local and
@@ -132,11 +171,13 @@ export function isOwnPeer(ends: Ends): boolean {
 export function peerUser(table: string, ends: Ends): number | undefined {
   const own = inTable(ends.localAddress, ends.localPort);
   const peer = inTable(ends.remoteAddress, ends.remotePort);
-  const entries = table.split('\n').map((line) => line.trim().split(/\s+/));
-  const entry = entries.find(([, local, remote, , , , , , , inode]) => {
-    return local?.endsWith(peer) && remote?.endsWith(own) && Number(inode) > 0;
-  });
-  return entry && Number(entry[7]);
+  // Few lines have the peer's port: the others are not parted into fields.
+  for (let at = table.indexOf(`${peer} `); at >= 0; at = table.indexOf(`${peer} `, at + 1)) {
+    const line = table.slice(table.lastIndexOf('\n', at) + 1).split('\n', 1)[0]!;
+    const [, local, remote, , , , , user, , inode] = line.trim().split(/\s+/);
+    if (local?.endsWith(peer) && remote?.endsWith(own) && Number(inode) > 0) return Number(user);
+  }
+  return undefined;
 }
 
 /** An address as the tables write it: a number in the machine's order of bytes, then the port. */
