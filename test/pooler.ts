@@ -30,7 +30,7 @@ export async function startPooler(
 /** The same without a test file: the caller stops it. */
 export async function launchPooler(
   serverPort: number,
-  poolMode: 'transaction' | 'session' = 'transaction',
+  poolMode: 'transaction' | 'session' | 'statement' = 'transaction',
   settings: readonly string[] = [],
 ): Promise<AsyncDisposable & { readonly port: number }> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-pooler-'));

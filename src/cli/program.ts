@@ -110,6 +110,7 @@ const CODE: { readonly [Word in FirstWord & string]: () => Promise<CommandsOf<Wo
   job: async () => (await import('./commands/job.ts')).jobCommands,
   layer: async () => (await import('./commands/layer.ts')).layerCommands,
   cache: async () => (await import('./commands/cache.ts')).cacheCommands,
+  store: async () => (await import('./commands/store.ts')).storeCommands,
   data: async () => (await import('./commands/data.ts')).dataCommands,
   service: async () => (await import('./commands/service.ts')).serviceCommands,
 };

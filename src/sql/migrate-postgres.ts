@@ -22,7 +22,7 @@ export async function migratePostgres(
   const [first, last] = [steps[0]!.number, steps.at(-1)!.number];
   const version = await pool.read((session) => readVersion(session, schema));
   if (version === 0 && mustExist) {
-    const hint = `Check ${use.option} and the schema in the address. A run makes a new ${use.name}.`;
+    const hint = `Check ${use.option} and the schema in the address. A run makes a new ${use.name}, and so does ${use.maker}.`;
     throw new PerilbookError(use.unusable, `There is no ${use.name} at ${address}`, hint, {
       file: address,
     });

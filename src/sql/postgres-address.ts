@@ -10,6 +10,8 @@ export interface DatabaseUse {
   readonly defaultSchema: string;
   /** The option that names the database: "--store". */
   readonly option: string;
+  /** The command that makes one. */
+  readonly maker: string;
   /** The document with the rights of its roles. */
   readonly guide: string;
   readonly unusable: ErrorCode;

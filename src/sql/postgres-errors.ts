@@ -33,6 +33,9 @@ const CONFLICTS = new Set(['40001', '40P01', '55P03', '57014']);
 const ENDED =
   /Connection terminated|connection error and is not queryable|Query read timeout|timeout expired|timeout exceeded when/;
 
+/** What PgBouncer says to a BEGIN where each statement may go to another session. */
+const STATEMENT_MODE = /statement pooling mode/i;
+
 /** What a pooler says under the code of a protocol violation while its server is away; anything else under it is a refusal that lasts: a
  * startup parameter, a user, a database. */
 const POOLER_WAITS =
@@ -98,6 +101,11 @@ export function asPostgresError({ use, address }: PostgresLocation, error: unkno
   const database = `The ${use.name} ${address}`;
   const unusable = (message: string, hint: string) =>
     new PerilbookError(use.unusable, message, hint, { file: address }, error);
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    const hint =
+      "Use in the address a name that the server's certificate has, or sslmode=verify-ca, which checks its authority alone.";
+    return unusable(`${database} has a certificate of another name: ${error.message}`, hint);
+  }
   if (CERTIFICATE.test(code) || CERTIFICATE.test(error.message)) {
     const hint =
       'Name the authority with sslrootcert=FILE in the address; sslmode=require encrypts without checking.';
@@ -112,6 +120,13 @@ export function asPostgresError({ use, address }: PostgresLocation, error: unkno
     const hint =
       'Turn it on at the server; in a network that nobody else reads, sslmode=disable in the address does without.';
     return unusable(`${database} has no TLS`, hint);
+  }
+  if (STATEMENT_MODE.test(error.message)) {
+    const hint = `Set pool_mode = transaction for this database in PgBouncer, or name the server itself with ${use.option}.`;
+    return unusable(
+      `${database} is behind a pooler in statement mode, which has no transactions: ${error.message}`,
+      hint,
+    );
   }
   const meaning = classifyError(error);
   if (meaning !== 'final') {

@@ -1,4 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import pg, { type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { type Clock, steadyTime } from '../base/clock.ts';
 import type { PostgresLocation } from './postgres-address.ts';
@@ -129,7 +130,7 @@ export class PostgresPool implements AsyncDisposable {
           await client.query('COMMIT');
           return result;
         } catch (error) {
-          if (classifyError(error) === 'lost') throw error;
+          if (classifyError(error) === 'lost') throw await refusalOf(begun, error);
           const [beginning] = await Promise.allSettled([begun, client.query('ROLLBACK')]);
           throw beginning.status === 'rejected' ? beginning.reason : error;
         }
@@ -184,7 +185,7 @@ export class PostgresPool implements AsyncDisposable {
         } catch (error) {
           // If the server answered, it committed nothing; only a lost connection leaves that open.
           // Close a lost connection: statements on it would only wait longer.
-          if (classifyError(error) === 'lost') throw error;
+          if (classifyError(error) === 'lost') throw await refusalOf(begun, error);
           if (isCommitSent) unanswered = null;
           const [beginning] = await Promise.allSettled([begun, ...lasts, client.query('ROLLBACK')]);
           // Statements sent after a failed one fail too, and may be awaited first.
@@ -255,6 +256,16 @@ export class PostgresPool implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#pools.filter(({ ended }) => !ended).map((pool) => pool.end()));
   }
+}
+
+/** Why a connection was lost, if the server refused the beginning of its transaction and then closed it; the statements behind it only know
+ * that it ended. */
+async function refusalOf(begun: Promise<unknown>, lost: unknown): Promise<unknown> {
+  const reason = begun.then(
+    () => lost,
+    (refusal: unknown) => refusal,
+  );
+  return await Promise.race([reason, setImmediate(lost)]);
 }
 
 /** A statement with values is prepared once a session, under a name of its text: planning it took longer than running it. */

@@ -5,6 +5,7 @@ export const STORE_DATABASE: DatabaseUse = {
   name: 'store',
   defaultSchema: 'perilbook',
   option: '--store',
+  maker: 'perilbook store init',
   guide: 'docs/operator/many-machines.md',
   unusable: 'STORE_UNUSABLE',
   unreachable: 'STORE_UNREACHABLE',

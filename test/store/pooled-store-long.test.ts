@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Claim } from '../../src/store/ledger/port.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
-import { startPooler, WITH_POOLER } from '../pooler.ts';
+import { launchPooler, startPooler, WITH_POOLER } from '../pooler.ts';
 import { sharedPostgres } from '../postgres-server.ts';
 import { type CommitFault, startTcpProxy } from '../tcp-proxy.ts';
 import { ANSWER, callAt, chargedFor, termsOf } from './claims.ts';
@@ -83,6 +83,27 @@ for (const faults of FAULTS) {
     },
   );
 }
+
+test(
+  'a pooler in statement mode is named at once: it has no transactions',
+  WITH_POOLER,
+  async () => {
+    await using pooler = await launchPooler(server.port, 'statement');
+    const clock = {
+      ...systemClock,
+      now: () => systemClock.now(),
+      sleep: () => assert.fail('it was tried again'),
+    };
+    await assert.rejects(
+      openPostgresStore(server.storeAddress({ port: pooler.port }), clock, OWNER),
+      {
+        code: 'STORE_UNUSABLE',
+        message: /is behind a pooler in statement mode, which has no transactions/,
+        hint: /^Set pool_mode = transaction/,
+      },
+    );
+  },
+);
 
 test('a store whose tables lie in another schema is told as that, with its remedy', async () => {
   const schema = 'half';

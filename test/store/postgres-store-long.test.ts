@@ -14,8 +14,13 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
+import type { PerilbookError } from '../../src/base/errors.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
+import { locatePostgres } from '../../src/sql/postgres-address.ts';
+import { asPostgresError } from '../../src/sql/postgres-errors.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
+import { STORE_DATABASE } from '../../src/store/store-address.ts';
+import { perilbook } from '../cli/command-line.ts';
 import {
   ROLE_WITH_PASSWORD,
   ROLE_WITH_TLS,
@@ -46,12 +51,11 @@ const open = (address: string) => openPostgresStore(address, systemClock, OWNER)
 const MIGRATIONS = join(import.meta.dirname, '../../src/store/migrations/postgres');
 
 /** The statements of docs/operator/many-machines.md, as they stand there. */
-const [CREATE, GRANT] = [
-  ...readFileSync(
-    join(import.meta.dirname, '../../docs/operator/many-machines.md'),
-    'utf8',
-  ).matchAll(/```sql\n(.*?)```/gs),
-].map(([, sql]) => sql!);
+const PAGE = readFileSync(
+  join(import.meta.dirname, '../../docs/operator/many-machines.md'),
+  'utf8',
+);
+const [CREATE, GRANT] = [...PAGE.matchAll(/```sql\n(.*?)```/gs)].map(([, sql]) => sql!);
 
 test('the roles of docs/operator/many-machines.md: one migrates, one runs, one reads', async () => {
   await server.query('CREATE DATABASE hazards');
@@ -61,7 +65,11 @@ test('the roles of docs/operator/many-machines.md: one migrates, one runs, one r
     code: 'STORE_UNUSABLE',
     message: /permission denied/,
   });
-  await (await open(address('perilbook_owner'))).close();
+  // The command as the page prints it, on this server.
+  const [, words] = /`perilbook (store init) --store postgres:\/\/perilbook_owner@/.exec(PAGE)!;
+  const made = await perilbook([...words!.split(' '), '--store', address('perilbook_owner')]);
+  assert.deepEqual([made.code, made.stderr], [0, '']);
+  assert.match(made.stdout, /^The store postgres:\/\/\S+ is ready\.\n$/);
   await server.query(GRANT!, 'hazards');
 
   await using worker = await open(address('perilbook_worker'));
@@ -150,6 +158,18 @@ test('a server must prove itself by a certificate, unless the address says other
     await (await openBy(mode)).close();
   for (const mode of ['verify-ca', `require${other}`])
     await assert.rejects(openBy(mode), { message });
+});
+
+test('a certificate of another name is told as that, not as one of an unknown authority', async () => {
+  const error = Object.assign(new Error("Hostname/IP does not match certificate's altnames"), {
+    code: 'ERR_TLS_CERT_ALTNAME_INVALID',
+  });
+  const said = asPostgresError(
+    locatePostgres('postgres://db.example.com/h?sslmode=verify-full', STORE_DATABASE),
+    error,
+  ) as PerilbookError;
+  assert.match(said.message, /has a certificate of another name/);
+  assert.match(said.hint, /a name that the server's certificate has, or sslmode=verify-ca/);
 });
 
 test('a server that demands TLS is met without sslmode, and one without TLS too', async () => {

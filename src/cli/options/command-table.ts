@@ -268,6 +268,15 @@ export const COMMAND_TABLE = {
       ...store,
     },
   },
+  store: { describe: 'make the store' },
+  'store init': {
+    describe: 'make the store, or bring it up to the version of this program',
+    examples: [
+      'store init',
+      'store init --store postgres://perilbook_owner@db.example.com/hazards',
+    ],
+    options: store,
+  },
   /** Without a subcommand it lists the data. */
   data: {
     describe:

@@ -78,6 +78,7 @@ export function sqliteAccounts(
 }
 
 const ACCOUNTS_DATABASE: DatabaseUse = {
+  maker: 'perilbook service account create',
   name: 'accounts database',
   // The store may be in the same database.
   defaultSchema: 'perilbook_accounts',
