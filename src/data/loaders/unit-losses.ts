@@ -29,8 +29,8 @@ export function refuseLostUnits(
   loaded: ReadonlySet<string>,
   counts: RecordCounts,
 ): string[] {
-  const { fewest } = units;
-  if (fewest === null) return [];
+  // Of units that come and go, what is gone is told.
+  const fewest = units.fewest ?? Number.POSITIVE_INFINITY;
   const problems: { readonly state: string; readonly problem: string }[] = [];
   const told: string[] = [];
   for (const state of loaded) {
@@ -44,6 +44,8 @@ export function refuseLostUnits(
         const [gone, fresh] = [lost, come].map((all) => countedUnits(units, all));
         told.push(`Renamed, it seems${own && `, in ${own}`}: ${gone} gone, ${fresh} new.`);
       } else {
+        if (units.fewest === null && lost.length > 0)
+          told.push(`Gone${own && `, in ${own}`}: ${countedUnits(units, lost)}.`);
         for (const [unit, rows] of lost.filter((one) => one[1] >= fewest)) {
           const problem = `${nameOf(units, unit)} has ${counted(rows, 'record')} here and none in the load`;
           problems.push({ state, problem });
