@@ -39,8 +39,33 @@ const RATINGS = [
 ] as const;
 const ROWS = sized(1_000_000, 2_000);
 const PLACES = sized(200_000, 400);
-/** Of DuckDB's time, and the most memory. */
-const GOAL = { csv: 0.7, parquet: 0.9, megabytes: 400 } as const;
+const MORE_PLACES = sized(1_000_000, 1_000);
+
+/** Places of a book, and the goals for them: of DuckDB's time, and the most memory. */
+interface Shape {
+  readonly places: number;
+  /** A fifth of the places have a topic without data, or lack one whose call failed. */
+  readonly isVaried: boolean;
+  readonly goals: Partial<Record<Format, { readonly ratio: number; readonly megabytes: number }>>;
+}
+
+const SHAPES: readonly Shape[] = [
+  {
+    places: PLACES,
+    isVaried: false,
+    goals: { csv: { ratio: 0.55, megabytes: 300 }, parquet: { ratio: 0.95, megabytes: 400 } },
+  },
+  {
+    places: MORE_PLACES,
+    isVaried: false,
+    goals: { csv: { ratio: 0.65, megabytes: 360 }, parquet: { ratio: 1.2, megabytes: 450 } },
+  },
+  {
+    places: MORE_PLACES,
+    isVaried: true,
+    goals: { csv: { ratio: 0.75, megabytes: 400 } },
+  },
+];
 const ROUNDS = sized(3, 1);
 export const SOURCE = 'bench';
 
@@ -85,8 +110,9 @@ export const storeOf = (file: string) =>
 
 const CELLS_A_WRITE = 1_000;
 
-/** Fills the store and the peers' table with the same answers: a rating, a score of four decimals, a frequency of three. */
-export async function makeAnswers(folder: string): Promise<number> {
+/** Fills the store and the peers' table with the same answers: a rating, a score of four decimals, a frequency of three.
+ * @param isVaried as in `Shape` */
+export async function makeAnswers(folder: string, isVaried = false): Promise<number> {
   const job = jobIn(folder, 'csv');
   using scan = await scanRows(await openRowFile(job.input), job);
   const { cells } = scan;
@@ -99,7 +125,8 @@ export async function makeAnswers(folder: string): Promise<number> {
   const now = Date.now();
   for (let number = 0; number < cells.size; number++) {
     const cell = cells.cell(number);
-    const answers = NATURAL_SLUGS.map((topic, index) => {
+    const other = isVaried && number % 5 === 0 ? number % NATURAL_SLUGS.length : -1;
+    const all = NATURAL_SLUGS.map((topic, index) => {
       const mixed = (number * 7919 + index * 104_729) % 1_000_000;
       const counts = columnsOf(topic).slice(3);
       const fields = [
@@ -108,15 +135,19 @@ export async function makeAnswers(folder: string): Promise<number> {
         (mixed % 977) / 1000,
         ...counts.map(() => number % 9),
       ];
-      return { topic, asOf: now, fields };
+      return { topic, asOf: now, fields: index === other ? fields.map(() => null) : fields };
     });
-    answered.push({ cell, answers, failures: [] });
+    const hasFailed = other >= 0 && number % 2 === 0;
+    const answers = all.filter((_, index) => !(hasFailed && index === other));
+    const failure = { reason: 'failed', note: 'the service failed (500)', at: now } as const;
+    const failures = hasFailed ? [{ topic: NATURAL_SLUGS[other]!, ...failure }] : [];
+    answered.push({ cell, answers, failures });
     if (answered.length === CELLS_A_WRITE || number === cells.size - 1) {
       await store.putAnswers(source, answered);
       answered = [];
     }
-    const told = answers.map(({ fields }) => fields.slice(0, 3).join());
-    stream.write(`${cell.lat7},${cell.lng7},ok,${told.join()}\n`);
+    const told = all.map(({ fields }) => fields.slice(0, 3).join());
+    stream.write(`${cell.lat7},${cell.lng7},${hasFailed ? '' : 'ok'},${told.join()}\n`);
   }
   await store.close();
   stream.end();
@@ -141,14 +172,15 @@ export async function runWarm(
   const key = { secret: 'none-is-asked', fingerprint: '', scopes: null };
   const connection = {
     kind: 'service' as const,
-    baseUrl: '',
+    // Nothing may be asked: the budget is 0.
+    baseUrl: 'http://127.0.0.1:9',
     source: SOURCE,
     sample: false,
     keys: [key],
   };
   using prepared = await prepare(await openContext(job, { connection, store, effects }));
-  if (prepared.plan.price.credits !== 0) throw new Error('the store lacks something');
   await runJob(prepared);
+  if (prepared.progress.calls > 0) throw new Error('something was asked for');
   await store.close();
 }
 
@@ -169,24 +201,30 @@ const median = (figures: readonly number[]): number =>
   figures.toSorted((a, b) => a - b)[figures.length >> 1]!;
 
 /** Makes the files and measures all, the peers in turn, so that a busy minute of the machine falls on each of them. */
-export async function run(rows = ROWS, places = PLACES): Promise<Goal[]> {
+export async function run(rows = ROWS, shapes = SHAPES): Promise<Goal[]> {
+  const goals: Goal[] = [];
+  for (const shape of shapes) goals.push(...(await measureShape(rows, shape)));
+  return goals;
+}
+
+async function measureShape(rows: number, { places, isVaried, goals: wanted }: Shape): Promise<Goal[]> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-warm-'));
   try {
     const csv = filesIn(folder, 'csv');
     await writePortfolio(csv.input, { rows, places });
-    const cells = await makeAnswers(folder);
+    const cells = await makeAnswers(folder, isVaried);
     const parquet = filesIn(folder, 'parquet');
     const { toParquet } = await peers();
     await toParquet(csv.input, parquet.input);
     await toParquet(csv.answers, parquet.answers);
     console.log(
-      `${rows} rows, ${(statSync(csv.input).size / 1e6).toFixed(0)} MB, ${cells} cells, 18 natural topics\n`,
+      `${rows} rows, ${(statSync(csv.input).size / 1e6).toFixed(0)} MB, ${cells} cells${isVaried ? ', a fifth with nulls or failures' : ''}, 18 natural topics\n`,
     );
     const figures = RUNS.map(() => [] as { seconds: number; megabytes: number }[]);
     for (let round = 0; round < ROUNDS; round++) {
       for (const [index, [runner, format]] of RUNS.entries()) {
-        // It takes eight times as long as the others: once will do.
-        if (runner === 'plain' && round > 0) continue;
+        // It takes eight times as long as the others: once will do, for the first shape.
+        if (runner === 'plain' && (round > 0 || places !== PLACES)) continue;
         const args = [...FLAGS, import.meta.filename, runner, format, folder];
         figures[index]!.push(
           JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })),
@@ -196,30 +234,29 @@ export async function run(rows = ROWS, places = PLACES): Promise<Goal[]> {
     for (const format of ['csv', 'parquet'] as const) await checkSame(folder, format, rows);
     const seconds = figures.map((all) => median(all.map((one) => one.seconds)));
     const goals: Goal[] = [];
-    const lines = RUNS.map(([runner, format], index) => {
+    const lines = RUNS.flatMap(([runner, format], index) => {
+      if (figures[index]!.length === 0) return [];
       const peer = RUNS.findIndex((other) => other[0] === 'duckdb' && other[1] === format);
       const ratio = seconds[index]! / seconds[peer]!;
       const megabytes = Math.max(...figures[index]!.map((one) => one.megabytes));
-      if (runner === 'perilbook') {
+      const goal = runner === 'perilbook' ? wanted[format] : undefined;
+      if (goal !== undefined) {
+        const at = `${format} at ${cells} places${isVaried ? ', varied' : ''}`;
         goals.push({
-          what: `${format}, of DuckDB's time`,
+          what: `${at}, of DuckDB's time`,
           measured: ratio,
           unit: 'ratio',
-          atMost: GOAL[format],
+          atMost: goal.ratio,
         });
         goals.push({
-          what: `${format}, peak memory`,
+          what: `${at}, peak memory`,
           measured: megabytes,
           unit: 'MB',
-          atMost: GOAL.megabytes,
+          atMost: goal.megabytes,
         });
       }
-      return [
-        `${runner}, ${format}`,
-        seconds[index]!.toFixed(2),
-        ratio.toFixed(2),
-        megabytes.toFixed(0),
-      ];
+      const told = [seconds[index]!.toFixed(2), ratio.toFixed(2), megabytes.toFixed(0)];
+      return [[`${runner}, ${format}`, ...told]];
     });
     console.log(
       'Both outputs were compared value by value, and the rows of ours with the input.\n',
@@ -247,5 +284,9 @@ if (process.argv[1] === import.meta.filename) {
   const [first, second, third] = process.argv.slice(2);
   if (first === 'perilbook' || first === 'duckdb' || first === 'plain')
     await measure(first, second as Format, third!);
-  else await run(Number(first ?? ROWS), Number(second ?? PLACES));
+  else {
+    const places = second === undefined ? undefined : Number(second);
+    const shapes = SHAPES.filter((shape) => places === undefined || shape.places === places);
+    await run(Number(first ?? ROWS), shapes);
+  }
 }
