@@ -207,7 +207,10 @@ export async function run(rows = ROWS, shapes = SHAPES): Promise<Goal[]> {
   return goals;
 }
 
-async function measureShape(rows: number, { places, isVaried, goals: wanted }: Shape): Promise<Goal[]> {
+async function measureShape(
+  rows: number,
+  { places, isVaried, goals: wanted }: Shape,
+): Promise<Goal[]> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-warm-'));
   try {
     const csv = filesIn(folder, 'csv');

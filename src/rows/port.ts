@@ -138,8 +138,9 @@ export interface PieceReader {
 export interface RowPieces {
   /** In the order of the rows. All pieces of a text but the first are guesses: a quoted field with line ends may make one wrong. */
   readonly pieces: readonly RowPiece[];
-  /** The relative size of the input; from 1 up, threads save more time than they take to start. */
-  readonly size: number;
+  /** The relative size of the input and of what some added columns take in the output; from 1 up, threads save more time than they take
+   * to start. */
+  readonly size: (added: number) => number;
   readonly files: readonly string[];
   /** Absent where there are several files: each is opened for its own. */
   readonly reader?: PieceReader;

@@ -167,3 +167,11 @@ test('the pieces know the encoding of the first bytes beyond ASCII, which decide
     assert.equal(await encodingToWrite(input, dialect, undefined), expected);
   }
 });
+
+test('the size that decides on threads counts what is added to the rows, too', async () => {
+  const file = join(folder, 'many.csv');
+  writeFileSync(file, `lat,lng\n${'40.5,-99.5\n'.repeat(400_000)}`);
+  const input = await openInput(file);
+  const { size } = csvPieces(input, readDialect(input, {}))!;
+  assert.ok(size(0) < 0.2 && size(19) < 1 && size(57) > 1, `${size(0)}, ${size(19)}, ${size(57)}`);
+});

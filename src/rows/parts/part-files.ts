@@ -74,7 +74,7 @@ export async function openPartFiles(
   };
 }
 
-const NO_PIECES: Pick<RowPieces, 'pieces' | 'size'> = { pieces: [], size: 0 };
+const NO_PIECES: Pick<RowPieces, 'pieces' | 'size'> = { pieces: [], size: () => 0 };
 
 /** The pieces of all parts, one part after the other. */
 function piecesOfParts(
@@ -83,7 +83,7 @@ function piecesOfParts(
 ): RowPieces {
   return {
     pieces: ofParts.flatMap(({ pieces }, file) => pieces.map((piece) => ({ ...piece, file }))),
-    size: ofParts.reduce((sum, { size }) => sum + size, 0),
+    size: (added) => ofParts.reduce((sum, { size }) => sum + size(added), 0),
     files: parts.map(({ path }) => path),
     assertSame: async () => {
       for (const part of parts) await assertSamePart(part);

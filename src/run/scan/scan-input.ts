@@ -107,7 +107,8 @@ async function scanLaidOut(
   const tally = opened.use(new ScanTally(job, layout, rowFile));
   // The first row with a currency decides on later rows, so one thread reads these files.
   const inPieces = layout.currency !== null ? undefined : rowFile.inPieces;
-  const isLarge = inPieces !== undefined && inPieces.size >= 1 && inPieces.pieces.length > 1;
+  const isLarge =
+    inPieces !== undefined && inPieces.size(layout.added.length) >= 1 && inPieces.pieces.length > 1;
   const count = threads ?? (isLarge ? threadsOfMachine() : 0);
   const pieces: RowPiece[] = [];
   const pool = opened.use(new ThreadPool({ threads: count, purpose: 'read and wrote rows' }));
