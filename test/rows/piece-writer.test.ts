@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { byteBuffer, type DirectFile } from '../../src/rows/files/byte-buffer.ts';
+import { type MakePiece, writePieces } from '../../src/rows/files/piece-writer.ts';
+import { ThreadPool } from '../../src/threads/thread-pool.ts';
+import { temporaryFolder } from './book-fixture.ts';
+
+const folder = temporaryFolder();
+const PIECES = 20;
+
+/** Pieces of different sizes. */
+const makePiece: MakePiece<number, string> = async (number, gathered) => {
+  gathered.addText(`${number}:${'x'.repeat(number * 7)};`);
+  return `piece ${number}`;
+};
+const expected = Array.from({ length: PIECES }, (_, n) => `${n}:${'x'.repeat(n * 7)};`).join('');
+
+/** A file from a position on. */
+function fileAt(fd: number, begin: number): DirectFile {
+  let position = begin;
+  return {
+    name: 'out.csv',
+    fd,
+    take(bytes) {
+      position += bytes;
+      return position - bytes;
+    },
+  };
+}
+
+/** Writes the pieces in this thread. @param direct the file; left out: they are written in order */
+async function write(direct: DirectFile | undefined, make = makePiece, signal?: AbortSignal) {
+  const parts: Buffer[] = [];
+  const gathered = byteBuffer(
+    async (bytes) => void parts.push(Buffer.from(bytes)),
+    undefined,
+    direct,
+  );
+  await using pool = new ThreadPool({ threads: 0, purpose: 'wrote' });
+  const work = {
+    pool,
+    module: import.meta.url,
+    setup: null,
+    items: Array.from({ length: PIECES }, (_, number) => number),
+    taskOf: async (number: number) => number,
+    memoryOf: () => [],
+    signal,
+  };
+  const told: string[] = [];
+  for await (const { facts } of writePieces(gathered, work, make)) told.push(facts);
+  await gathered.finish();
+  return { told, text: Buffer.concat(parts).toString('latin1') };
+}
+
+test('pieces of any size lie where they belong in a file, and come in order to a pipe', async () => {
+  const path = join(folder, 'out.csv');
+  const fd = openSync(path, 'w');
+  const { told } = await write(fileAt(fd, 0));
+  assert.equal(readFileSync(path, 'latin1'), expected);
+  assert.deepEqual([told.length, told[3]], [PIECES, 'piece 3']);
+  // Beyond what four bytes count: such a file takes no room where it is empty.
+  await write(fileAt(fd, 5 * 2 ** 30));
+  closeSync(fd);
+  assert.equal((await write(undefined)).text, expected);
+});
+
+test('a full disk, a piece that cannot be made and an abort end the writing', async () => {
+  if (process.platform !== 'win32') {
+    const full = openSync('/dev/full', 'w');
+    await assert.rejects(write(fileAt(full, 0)), {
+      code: 'OUTPUT_UNWRITABLE',
+      message: /does not fit on its disk/,
+    });
+    closeSync(full);
+  }
+  const failing: typeof makePiece = async (number, gathered) => {
+    if (number === 7) throw new Error('no piece');
+    return await makePiece(number, gathered);
+  };
+  await assert.rejects(write(undefined, failing), /no piece/);
+  const stopped = AbortSignal.abort(new Error('stopped'));
+  await assert.rejects(write(undefined, makePiece, stopped), /stopped/);
+});
