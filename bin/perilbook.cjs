@@ -28,7 +28,7 @@ if (parseInt(process.versions.node, 10) >= LEAST) {
   if (fs.existsSync(own) && fs.realpathSync(own) !== fs.realpathSync(process.execPath)) startWith(own);
   else {
     process.stderr.write(
-      'perilbook: Node.js ' + process.versions.node + ' is too old: install Node.js ' + LEAST + ' or newer [NODE_TOO_OLD]\n'
+      'error: Node.js ' + process.versions.node + ' is too old: install Node.js ' + LEAST + ' or newer [NODE_TOO_OLD]\n'
     );
     process.exitCode = 2;
   }

@@ -3,6 +3,7 @@ import { PerilbookError } from '../base/errors.ts';
 import { dataFolderOf, formerFolder, homeFolder, withHome } from '../base/platform-folders.ts';
 import { type CliContext, print, say, sayJson } from './frame/context.ts';
 import { logLine, wantsJsonLog } from './frame/log-lines.ts';
+import { colorFor, styledHelp } from './messages/format.ts';
 import type { ExitCode, RunCommand } from './options/command.ts';
 import { COMMANDS, type CommandName, type Flags } from './options/command-table.ts';
 import { EXIT, errorReport, exitCodeOfError } from './options/exit-codes.ts';
@@ -54,7 +55,8 @@ async function runLine(context: CliContext): Promise<ExitCode> {
   const { refuseSwallowedWords } = await import('./swallowed-words.ts');
   refuseSwallowedWords(args, context.workingFolder);
   const line = await parseCommandLine(args, COMMANDS, version, context.stderr.columns);
-  if (line.kind === 'text') return void print(context, line.text);
+  if (line.kind === 'text')
+    return void print(context, styledHelp(line.text, colorFor(context, context.stdout)));
   const { command, flags, words } = line;
   const code: object = await CODE[command.name.split(' ')[0] as keyof typeof CODE]();
   // The flags are those of the command's own options, by which its code is typed.
@@ -124,13 +126,14 @@ function withLog(context: CliContext): CliContext {
 
 /** Prints what happened, then what to do. Only bugs print a stack. */
 function sayError(context: CliContext, error: unknown): void {
+  const color = colorFor(context, context.stderr);
+  const label = color(['red', 'bold'], 'error:');
   if (error instanceof PerilbookError) {
-    say(context, `perilbook: ${error.message}\n  ${error.hint} [${error.code}]`);
+    const hint = `${color('bold', 'hint:')} ${error.hint} [${error.code}]`;
+    say(context, `${label} ${error.message}\n  ${hint}`, 'error');
   } else {
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    say(
-      context,
-      `perilbook: this is a bug. Please report it with the lines below. [BUG]\n${stack}`,
-    );
+    const what = 'this is a bug. Please report it with the lines below. [BUG]';
+    say(context, `${label} ${what}\n${stack}`, 'error');
   }
 }

@@ -73,8 +73,8 @@ test('an option that has no effect for a subcommand is refused, and the one that
   }
   const { code, stderr } = await perilbook(['cache', 'stats', '--older-than', '3d']);
   const said =
-    'Unknown option: --older-than; it is an option of cache prune\n  See perilbook cache stats --help. [USAGE]';
-  assert.deepEqual([code, stderr], [2, `perilbook: ${said}\n`]);
+    'Unknown option: --older-than; it is an option of cache prune\n  hint: See perilbook cache stats --help. [USAGE]';
+  assert.deepEqual([code, stderr], [2, `error: ${said}\n`]);
 });
 
 test('no help breaks inside a word on a terminal of 60 columns', async () => {

@@ -127,7 +127,7 @@ test('whatever a text holds, none of it controls a terminal, and its words and o
 
 test('no other file writes texts to the terminal', () => {
   // The context prints, the progress draws, logs and NDJSON are JSON, completions hold no foreign text.
-  const writers = ['context.ts', 'program.ts', 'progress/line-in-place.ts'];
+  const writers = ['frame/context.ts', 'program.ts', 'progress/line-in-place.ts'];
   const cli = join(ROOT, 'src/cli');
   const found = readdirSync(cli, { recursive: true, encoding: 'utf8' }).filter(
     (name) =>

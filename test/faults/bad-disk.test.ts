@@ -161,7 +161,7 @@ for (const { what, make, code, message, hint, mayCost = 0, skip = false } of FAU
     const { code: exit, signal, stderr } = await scene.run(made);
     assert.deepEqual([exit, signal], [2, null], stderr);
     assert.match(stderr, new RegExp(`\\[${code}\\]`));
-    const [said, next] = stderr.slice(stderr.indexOf('perilbook: ')).split('\n');
+    const [said, next] = stderr.slice(stderr.indexOf('error: ')).split('\n');
     assert.match(said!, message);
     assert.match(next!, hint);
     assert.ok(holds(scene, 'output.csv', OLD_OUTPUT));

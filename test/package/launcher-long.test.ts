@@ -63,7 +63,7 @@ test('on an old Node one sentence says what to do', (t) => {
   assert.deepEqual([status, stdout], [2, '']);
   assert.equal(
     stderr,
-    'perilbook: Node.js 18.20.4 is too old: install Node.js 24 or newer [NODE_TOO_OLD]\n',
+    'error: Node.js 18.20.4 is too old: install Node.js 24 or newer [NODE_TOO_OLD]\n',
   );
 });
 

@@ -51,21 +51,17 @@ export const reportCommand: RunCommand<Flags<'report'>> = async (context, given,
   );
   const on = job.input === '-' ? 'standard input' : shownPath(job.input, context.workingFolder);
   if (facts.runAt === null) {
-    const what = `perilbook: Job "${job.name}" has not run on ${on}: the report shows only answers that the store already has.`;
+    const what = `Job "${job.name}" has not run on ${on}: the report shows only answers that the store already has.`;
     const hint = 'Run it first (perilbook run), or see perilbook status for the runs of the store.';
-    say(context, `${what}\n  ${hint}`, 'warning');
+    say(context, `${what}\n  hint: ${hint}`, 'warning');
   }
   if (facts.changes !== null && facts.changes.gone.rows === facts.changes.before.rows) {
     // Probably another input's output was named.
-    say(context, `perilbook: No row of ${earlier!.name} is in ${on}.`, 'warning');
+    say(context, `No row of ${earlier!.name} is in ${on}.`, 'warning');
   }
   if (earlier !== null && (earlier.parts?.folder ?? earlier.input) === job.output) {
     const only = 'only what changed since its run can be shown';
-    say(
-      context,
-      `perilbook: ${earlier.name} is the output that is reported on: ${only}.`,
-      'warning',
-    );
+    say(context, `${earlier.name} is the output that is reported on: ${only}.`, 'warning');
   }
   await writeReport(context, file, job.input, reportPage(facts, map));
   if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);

@@ -69,7 +69,7 @@ export async function uiCommand(
     onBug: (error) =>
       say(
         context,
-        `perilbook: this is a bug, please report it: ${error instanceof Error ? error.stack : error}`,
+        `error: this is a bug, please report it: ${error instanceof Error ? error.stack : error}`,
       ),
   });
   return await serve(context, base, ui, first?.sample === true);

@@ -39,8 +39,9 @@ export function lineWidth(stream: CliContext['stdout']): number {
 export function say(context: CliContext, text: string, level: LogLevel = 'info'): void {
   if (context.isQuiet && level === 'info') return;
   const { stderr } = context;
+  const label = level === 'warning' ? `${colorFor(context, stderr)('yellow', 'warning:')} ` : '';
   if (context.log === undefined)
-    stderr.write(`${shownOn(context, stderr, fitted(text, lineWidth(stderr)))}\n`);
+    stderr.write(`${shownOn(context, stderr, fitted(label + text, lineWidth(stderr)))}\n`);
   else context.log(level, 'message', { message: text });
 }
 

@@ -50,11 +50,7 @@ export async function openFinish(
     const body = JSON.stringify(redactor.json(JSON.parse(JSON.stringify(finished))));
     const problem = await runProgram({ ...context, env }, command, body);
     if (problem === null) return;
-    say(
-      context,
-      `perilbook: on_finish failed: ${problem}. The run itself is not affected.`,
-      'warning',
-    );
+    say(context, `on_finish failed: ${problem}. The run itself is not affected.`, 'warning');
   };
 }
 

@@ -78,7 +78,8 @@ export async function tellResult(
     ...(reported === null ? [] : [`Report: ${reported}`]),
     ...next,
   ];
-  say(context, lines.join('\n'));
+  // Apart from the progress above it, where a person reads.
+  say(context, `${context.stderr.isTTY === true ? '\n' : ''}${lines.join('\n')}`);
 }
 
 export function styleOf(context: CliContext): OutputStyle {

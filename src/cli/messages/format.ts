@@ -133,6 +133,21 @@ export function isDumb({ env }: Environment): boolean {
   return env.TERM === 'dumb';
 }
 
+/** The help of yargs without the types of values, its headings and commands in bold. */
+export function styledHelp(text: string, color: Color): string {
+  const lines = text.split('\n').flatMap((line) => {
+    const plain = line.replace(/ *\[(?:string|number|boolean|array)\]$/, '');
+    return plain === '' && line !== '' ? [] : [plain];
+  });
+  return lines
+    .join('\n')
+    .replace(/^\S.*:$/gm, (heading) => color('bold', heading))
+    .replace(
+      /^( {2})(perilbook(?: [a-z]+(?=\s))+)/gm,
+      (_, indent, command) => indent + color('bold', command),
+    );
+}
+
 /** Colors on a terminal, unless NO_COLOR is set or the terminal is dumb. FORCE_COLOR overrides all: 0 is off, else on. */
 export function colorFor(context: Environment, stream: { readonly isTTY?: boolean }): Color {
   const { NO_COLOR, FORCE_COLOR } = context.env;

@@ -23,11 +23,49 @@ export interface ProgressView {
 
 /** What a run does and how far it is, the most important first. With a width, what does not fit is left out. */
 export function progressLine(view: ProgressView, width = Number.POSITIVE_INFINITY): string {
-  const [first, ...more] = progressParts(view);
-  return more.reduce((line, part) => {
-    const longer = `${line} · ${part}`;
-    return textWidth(longer) <= width ? longer : line;
-  }, first!);
+  const parts = progressParts(view);
+  const withMore = (line: string, more: readonly string[]) =>
+    more.reduce((shorter, part) => {
+      const longer = `${shorter} · ${part}`;
+      return textWidth(longer) <= width ? longer : shorter;
+    }, line);
+  const line = withMore(parts[0]!, parts.slice(1, WITHOUT_BAR));
+  const share = width >= LEAST_FOR_BAR && Number.isFinite(width) ? shareDone(view) : null;
+  const drawn = share === null ? line : `${bar(share)} ${line}`;
+  return withMore(textWidth(drawn) <= width ? drawn : line, parts.slice(WITHOUT_BAR));
+}
+
+/** The share, the time left and the credits tell more than a bar. */
+const WITHOUT_BAR = 3;
+
+/** A narrower terminal needs its columns for the words. One column of a terminal stays free. */
+const LEAST_FOR_BAR = 79;
+const BAR_COLUMNS = 8;
+
+function bar(share: number): string {
+  const full = Math.round(share * BAR_COLUMNS);
+  return '█'.repeat(full) + '░'.repeat(BAR_COLUMNS - full);
+}
+
+/** The share of the present phase that is done; null where its end is unknown. */
+function shareDone({ progress, facts }: ProgressView): number | null {
+  switch (progress.phase) {
+    case 'reading':
+    case 'pricing':
+      return null;
+    case 'writing':
+      return facts === null ? null : shareOf(progress.rows, facts.rows);
+    case 'looking_up':
+    case 'buying': {
+      const value = facts && reachedValue(progress, facts);
+      if (value !== null) return value;
+      const { done, of } =
+        facts === null
+          ? { done: progress.cellsDone, of: progress.cells }
+          : reachedCells(progress, facts);
+      return shareOf(Math.min(done, of), of);
+    }
+  }
 }
 
 function progressParts(view: ProgressView): string[] {
