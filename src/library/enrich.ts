@@ -19,6 +19,7 @@ import {
   throwIfAborted,
   typeName,
 } from './checked-settings.ts';
+import { requireApproved } from './required-approval.ts';
 
 /** What is asked of each location. The names are those of the job file's settings. */
 export interface AnswerSettings
@@ -26,6 +27,9 @@ export interface AnswerSettings
   readonly source: AnswerSource;
   /** Most credits that may be spent in all. Needed for a metered service. */
   readonly budget?: number;
+  /** Accepts a price of up to so many credits for a batch (of `lookup`: for the location) although the service refused a cheaper way, which
+   * the budget alone does not. Since 1.1. */
+  readonly acceptPrice?: number;
   /** Stops buying: calls in flight are completed and stored, then the function throws INTERRUPTED, before the next row. */
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: RunEvent) => void;
@@ -77,7 +81,7 @@ export interface EnrichedRow<Row> {
  * status and note say what is missing and why; `onEvent` gets the reason. An error that the user must correct (a refused key, a wrong
  * address, a moved store) is thrown after the rows of its batch. Nothing is paid twice: answers are stored before a row is returned,
  * and a failed call is not tried again in the same enrichment.
- * @throws PerilbookError USAGE and NEEDS_APPROVAL at once; KEY_*, SCOPE_MISSING, LOCAL_DATA, STORE_*, INTERRUPTED while rows are read */
+ * @throws PerilbookError USAGE and NEEDS_APPROVAL at once; NEEDS_APPROVAL for a batch that a refusal made dearer; KEY_*, SCOPE_MISSING, LOCAL_DATA, STORE_*, INTERRUPTED while rows are read */
 export function enrich<Row>(
   rows: Iterable<Row> | AsyncIterable<Row>,
   options: EnrichOptions<Row>,
@@ -96,6 +100,7 @@ export function enrich<Row>(
     onEvent = NOTHING,
     locate,
     batch,
+    acceptPrice = null,
     ...settings
   } = options;
   const store = storeBehind(handle);
@@ -115,6 +120,7 @@ export function enrich<Row>(
     const ports = { connection, store, effects: makeEffects(host), interrupt: signal };
     await using run = new BatchRun(await openContext(job, { ...ports, isContinued: true }), {
       onEvent,
+      approve: async (prepared) => requireApproved(prepared, acceptPrice),
     });
     const names = columnNames(job);
     for await (const batch of batchesOf(rows, size)) {

@@ -35,7 +35,7 @@ export async function lookup<Place extends Located>(
 ): Promise<EnrichedRow<Place>> {
   checkOptions(options);
   requireType('location', location, isObject, 'Pass { lat, lng } in decimal degrees.');
-  const { source, store, signal, onEvent = () => {}, ...settings } = options;
+  const { source, store, signal, onEvent = () => {}, acceptPrice: _, ...settings } = options;
   throwIfAborted(signal);
   const places = localPlaces(source);
   if (places === null) return await lookUpStored(location, topics, options);
@@ -52,7 +52,8 @@ async function lookUpStored<Place extends Located>(
   topics: TopicName | readonly TopicName[],
   options: PlaceOptions,
 ): Promise<EnrichedRow<Place>> {
-  const { source, store: handle, signal: _, onEvent = () => {}, budget, ...settings } = options;
+  const { acceptPrice: _, signal: __, budget, ...others } = options;
+  const { source, store: handle, onEvent = () => {}, ...settings } = others;
   const store = storeBehind(handle);
   const places = await storedPlaces(handle!, source, JSON.stringify([topics, settings]), () => {
     const job = jobOfSource(source, { ...settings, budget, topics }, handle!.address);

@@ -7,7 +7,6 @@ import { readJobFile } from '../job/read-job-file.ts';
 import { type Job, makeJob } from '../job/settings.ts';
 import { newProgress } from '../run/frame/progress.ts';
 import { type RunEvent, reportProgress } from '../run/frame/run-events.ts';
-import { mostWords, unapprovedText } from '../run/plan/notices.ts';
 import { NO_FIELDS } from '../run/plan/planning.ts';
 import { type Prepared, prepare } from '../run/prepare.ts';
 import { type RunResult, runJob } from '../run/run-job.ts';
@@ -21,6 +20,7 @@ import {
   requireType,
 } from './checked-settings.ts';
 import { declareDescribedLayers } from './described-layers.ts';
+import { requireApproved } from './required-approval.ts';
 
 /** What a job needs from the program that runs it. */
 export interface JobOptions {
@@ -35,6 +35,8 @@ export interface JobOptions {
   /** Replace an existing output that Perilbook did not write. Default: such a file is an error. */
   readonly force?: boolean;
   readonly onEvent?: (event: RunEvent) => void;
+  /** Accepts a price of up to so many credits although the service refused a cheaper way, which a budget alone does not. Since 1.1. */
+  readonly acceptPrice?: number;
 }
 
 /** Prices a job: reads its input and says what a run would buy. Spends nothing, needs no key.
@@ -56,24 +58,15 @@ export async function plan(job: string | JobFile, options: JobOptions = {}): Pro
 export async function run(job: string | JobFile, options: JobOptions = {}): Promise<RunResult> {
   const { resolved, host, onEvent } = readJobOptions(job, options);
   const { signal: interrupt = new AbortController().signal, force = false } = options;
+  const { acceptPrice = null } = options;
+  const approve = (prepared: Prepared) => requireApproved(prepared, acceptPrice);
   const progress = newProgress();
   await using opened = await openRun(host, resolved, { progress, interrupt });
   using _ = reportProgress(progress, onEvent);
-  using done = await runJob(opened.context, { approve: requireBudget, force });
+  using done = await runJob(opened.context, { approve, force });
   const { stop } = done.result;
   if (stop !== null) onEvent({ type: 'stopped', ...stop });
   return done.result;
-}
-
-/** A program cannot ask for approval, so it needs a budget. @throws NEEDS_APPROVAL */
-function requireBudget({ job, summary }: Prepared): void {
-  if (summary.credits === 0 || job.budget !== null) return;
-  const message = unapprovedText('run', mostWords(summary));
-  throw new PerilbookError(
-    'NEEDS_APPROVAL',
-    message,
-    `Set budget: ${summary.credits_limit} in the job, or less.`,
-  );
 }
 
 function readJobOptions(job: string | JobFile, options: JobOptions) {

@@ -1,5 +1,5 @@
 import type { RowStatus } from '../columns/row-status.ts';
-import type { CallKind } from '../contract/credits.ts';
+import type { CallKind, Scope } from '../contract/credits.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import type { DatasetName, Level } from '../data/tables/records.ts';
 import type { PlacesLeftOut, StateWithoutData } from './frame/local-data.ts';
@@ -10,6 +10,20 @@ import type { Finding } from './scan/scan-tally.ts';
 
 /* What a plan and a run tell: `--json`, the store's record of a run, on_finish, the library. The names are stable. A *cell* is a place: a
  * location rounded to the job's precision. Times are ISO 8601 in UTC; shares are from 0 to 1; saved amounts are credits. */
+
+/** The cheaper way to buy that a plan is kept from, because the service refused its scopes within a day. */
+export interface RefusedWaySummary {
+  /** What it would cost, in credits. */
+  readonly credits: number;
+  readonly refused: readonly {
+    /** The scope that a key was refused: `bundle`, or a topic. */
+    readonly scope: Scope;
+    /** The status and the service's own words; null where they were not kept. */
+    readonly reason: string | null;
+    /** ISO 8601, in UTC. */
+    readonly refused_at: string;
+  }[];
+}
 
 /** A price that a service last charged. */
 export interface ChargedPriceSummary {
@@ -188,6 +202,8 @@ export interface PlanSummary {
   readonly areas: AreasSummary | null;
   /** What the keys may not call, and the effect on the plan, in sentences. */
   readonly scopes: readonly string[];
+  /** The cheaper way that the service refused; null where there is none. Since 1.1. */
+  readonly refused_way: RefusedWaySummary | null;
   /** Some answers are made up. */
   readonly sample_data: boolean;
   /** The credits are those that a paid service would charge: the sample charges none. */

@@ -24,6 +24,7 @@ import type {
   AreasSummary,
   ChargedPriceSummary,
   PlanSummary,
+  RefusedWaySummary,
   RunSummary,
   SourceSummary,
   WaySummary,
@@ -58,6 +59,7 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
     },
     areas: areasSummary(plan),
     scopes: isLocal ? [] : scopeNotes(job, plan),
+    refused_way: refusedWaySummary(plan),
     sample_data: sampleRows.any,
     /** The credits are those that a paid service would charge: nobody charges them. */
     credits_made_up: connection.sample,
@@ -174,6 +176,17 @@ function waysSummary(job: Job, plan: Plan) {
       share_of_cells: shareOf(plan.reach.complete.cells, scan.cells.size) ?? 0,
       share_of_value: shareOf(plan.reach.complete.value, value),
     },
+  };
+}
+
+function refusedWaySummary({ refusedWay }: Plan): RefusedWaySummary | null {
+  if (refusedWay === null) return null;
+  const { credits, refused } = refusedWay;
+  return {
+    credits,
+    refused: refused.map(({ scope, reason, at }) => {
+      return { scope, reason, refused_at: new Date(at).toISOString() };
+    }),
   };
 }
 

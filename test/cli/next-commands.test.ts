@@ -29,7 +29,10 @@ const ended = (reason: string, more: object = {}) =>
 
 test('a command that resumes names what is still missing, and no more than is left of a budget that did not end the run', () => {
   const resume = (flags: object, reason: string, rest = 47_000, budget: number | null = 3_000) =>
-    resumeCommand(['a.csv'], { ...flags }, { budget }, ended(reason), rest);
+    resumeCommand(['a.csv'], { ...flags }, { budget }, ended(reason), {
+      credits: rest,
+      acceptedPrice: null,
+    });
   assert.equal(
     resume({ budget: 3000, quiet: true }, 'interrupted'),
     'perilbook run a.csv --budget 2400 --quiet',
@@ -58,6 +61,12 @@ test('a command that resumes names what is still missing, and no more than is le
   const spent = resume({ budget: 600 }, 'time', 47_000, 600);
   assert.equal(spent, 'perilbook run a.csv --budget 47000', 'nothing is left of it');
   assert.equal(resume({ json: true, yes: true }, 'time', 70, null), 'perilbook run a.csv --yes');
+  const accepted = { credits: 0, acceptedPrice: 225 };
+  assert.equal(
+    resumeCommand(['a.csv'], { yes: true }, { budget: null }, ended('price'), accepted),
+    'perilbook run a.csv --yes --accept-price 225',
+    'what neither --yes nor a budget approves',
+  );
 });
 
 test('after the end of a budget the next one is what the rest costs, as far as a billing period has it', () => {
@@ -65,7 +74,10 @@ test('after the end of a budget the next one is what the rest costs, as far as a
     const end = { ...ended(stop!.reason), stop };
     const account = { subscription: { creditsPerMonth: 10_000 }, overageCredits: 0, reserve: 100 };
     const plan = { price: { credits: 47_000 }, available, account: { account } } as unknown as Plan;
-    return resumeCommand(['a.csv'], {}, { budget: 90_000 }, end, costOfRest(plan, stop));
+    return resumeCommand(['a.csv'], {}, { budget: 90_000 }, end, {
+      credits: costOfRest(plan, stop),
+      acceptedPrice: null,
+    });
   };
   const budget = ended('budget').stop;
   assert.equal(resume(budget, 7_000), 'perilbook run a.csv --budget 7000');

@@ -48,6 +48,27 @@ test('one budget holds for all batches; every row comes back, and says what it l
   assert.equal(charged(), 9);
 });
 
+test('a budget does not approve what a refused scope made dearer; an accepted price does', async (t) => {
+  const { harness, client, store, charged } = await openScene(t);
+  const source = client({ api_key: harness.key('bundle').secret });
+  const options = { topics: 'wildfire' as const, source, store, budget: 1_000 };
+  const rows = rowsOf(places(3));
+  const stopped = await all(enrich(rows, options));
+  assert.deepEqual([statuses(stopped), charged()], [['deferred', 'deferred', 'deferred'], 0]);
+  await assert.rejects(all(enrich(rows, options)), {
+    code: 'NEEDS_APPROVAL',
+    message:
+      /^The service refused the scope wildfire on .*: this costs 45 credits in place of 3\. Neither a budget/,
+    hint: 'Pass acceptPrice: 45, or ask the provider for the scope.',
+  });
+  await assert.rejects(lookup(rows[0]!, 'wildfire', { ...options, acceptPrice: 14 }), {
+    code: 'NEEDS_APPROVAL',
+  });
+  assert.equal(charged(), 0);
+  await all(enrich(rows, { ...options, acceptPrice: 45 }));
+  assert.equal(charged(), 45);
+});
+
 test('what was paid for nothing is not paid again in a later batch', async (t) => {
   const { harness, client, store, charged } = await openScene(t);
   const [place] = places(1) as [[number, number]];
@@ -183,7 +204,8 @@ test('a key that the service refuses is an error after the rows of the batch, wh
     // The store remembers it: nothing is sent.
     [hailOnly, 'No key may buy wildfire', 'SCOPE_MISSING'],
   ] as const) {
-    const options = { topics: ['wildfire'] as const, source, store, budget: 60, batch: 2 };
+    const money = { budget: 60, acceptPrice: 30 };
+    const options = { topics: ['wildfire'] as const, source, store, ...money, batch: 2 };
     const rows: string[] = [];
     const end = (async () => {
       for await (const { status, note } of enrich(rowsOf(places(3)), options))

@@ -39,7 +39,11 @@ test('of the keys in order one is used that is valid, for which the job states t
         const keys = each.map((names, index) => key(`secret ${index}`, ...names));
         // An earlier run has learned of the first.
         const refusedScopes = async (_: number, of: string) =>
-          new Set(of === keys[0]!.fingerprint ? earlier : []);
+          (of === keys[0]!.fingerprint ? earlier : []).map((scope) => ({
+            scope,
+            reason: null,
+            at: 0,
+          }));
         const apiKeys = await ApiKeys.open(keys, { refusedScopes } as unknown as Store, 1);
         const about = news.filter(({ of }) => of < keys.length);
         for (const { what, of, scope } of about) {

@@ -63,6 +63,7 @@ const PLAN: Members<PlanSummary> = {
   saved: true,
   areas: true,
   scopes: true,
+  refused_way: true,
   sample_data: true,
   credits_made_up: true,
 };

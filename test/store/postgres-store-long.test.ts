@@ -81,7 +81,12 @@ test('the roles of docs/operator/many-machines.md: one migrates, one runs, one r
   ]);
   await worker.settle([
     chargedFor(claim, 15, {
-      ...{ answers: [ANSWER], sample: true, refused: 'bundle', exhausted: true },
+      ...{
+        answers: [ANSWER],
+        sample: true,
+        refused: { scope: 'bundle', reason: '(403)' },
+        exhausted: true,
+      },
       areas: [{ area: 'tract 1', answers: [ANSWER], comparableSince: 0 }],
       contents: { kind: 'standard', topics: ['hail'] },
     }),

@@ -153,7 +153,10 @@ async function history(shared: Shared, steps: readonly Step[]): Promise<unknown>
                 : [],
               areas: [{ area: AREA, answers, comparableSince: 0 }],
               ...(exhausted
-                ? { refused: 'bundle', contents: { kind: 'standard', topics: ['hail'] } }
+                ? {
+                    refused: { scope: 'bundle' as const, reason: '(403)' },
+                    contents: { kind: 'standard', topics: ['hail'] },
+                  }
                 : {}),
             },
           ];

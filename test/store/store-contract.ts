@@ -736,15 +736,16 @@ export function testStore(
     const { store, buy, source, clock } = setup;
     await buy(LA, 'standard', {
       contents: { kind: 'standard', topics: ['hail', 'wildfire'] },
-      refused: 'bundle',
+      refused: { scope: 'bundle', reason: '(403: No \0 access)' },
     });
+    const refused = { scope: 'bundle', reason: '(403: No \uFFFD access)', at: clock.now() };
     assert.deepEqual(await store.bundleContents(source), {
       standard: ['hail', 'wildfire'],
       enterprise: null,
     });
-    assert.deepEqual([...(await store.refusedScopes(source, 'key'))], ['bundle']);
+    assert.deepEqual(await store.refusedScopes(source, 'key'), [refused]);
     clock.move(86_400_001);
-    assert.equal((await store.refusedScopes(source, 'key')).size, 0);
+    assert.deepEqual(await store.refusedScopes(source, 'key'), []);
     // A bundle that returned too few topics counts for a week, whichever way the clock is set.
     const thin = async () => (await store.bundleContents(source)).standard;
     assert.deepEqual(await thin(), ['hail', 'wildfire']);

@@ -11,9 +11,8 @@ import { isCovered } from '../../geo/us-coverage.ts';
 import { openRun } from '../../host/run-host.ts';
 import { type Job, NO_OUTPUT } from '../../job/settings.ts';
 import { BatchRun } from '../../run/batch-run.ts';
-import { mostWords } from '../../run/plan/notices.ts';
 import type { Prepared } from '../../run/prepare.ts';
-import { askToSpend } from '../frame/ask-approval.ts';
+import { approveSpending } from '../frame/ask-approval.ts';
 import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../frame/context.ts';
 import { readOptionalJob } from '../frame/job-of-options.ts';
 import { listed } from '../messages/format.ts';
@@ -60,7 +59,8 @@ export const lookupCommand: RunCommand<Flags<'lookup'>> = async (context, flags,
   let limit = 0;
   const approve = async (prepared: Prepared): Promise<void> => {
     limit = prepared.summary.credits_limit;
-    await approveSpending(context, flags, prepared);
+    const words = { what: 'look-up', spending: `Add --yes or --budget ${limit}.` };
+    await approveSpending(context, flags, prepared, words, true);
   };
   await using run = new BatchRun(opened.context, { approve });
   const [fields] = await run.answer([[typed.lat, typed.lng]]);
@@ -178,19 +178,4 @@ function degreesIn(text: string, axis: 'lat' | 'lng'): number {
 /** Whether the other sign of the longitude puts a place outside the US into it. */
 function isUsWithMinus({ lat, lng }: LookupJson): boolean {
   return lng > 0 && lng <= 180 && isCovered({ lat, lng: -lng });
-}
-
-/** Spending needs a yes on a terminal; elsewhere it needs --yes or a budget. */
-async function approveSpending(
-  context: CliContext,
-  flags: Flags<'lookup'>,
-  { job, summary }: Prepared,
-): Promise<void> {
-  const { credits, credits_limit, source } = summary;
-  if (credits === 0 || flags.yes || job.budget !== null || source.kind === 'sample') return;
-  await askToSpend(context, mostWords(summary), {
-    what: 'look-up',
-    approve: `Add --yes or --budget ${credits_limit}.`,
-    later: 'Run the command again to spend them.',
-  });
 }

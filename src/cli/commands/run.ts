@@ -2,16 +2,14 @@ import { counted } from '../../base/format-numbers.ts';
 import { commandLine } from '../../base/shell-words.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { openRun } from '../../host/run-host.ts';
-import { isUnlimited } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
 import { runFacts } from '../../run/estimate.ts';
 import { topicsOnlyBefore } from '../../run/frame/earlier-output.ts';
 import { outputFiles, rowsOutput, writtenOutputs } from '../../run/frame/job-outputs.ts';
-import { mostWords } from '../../run/plan/notices.ts';
-import { type Prepared, prepareAgain } from '../../run/prepare.ts';
+import { prepareAgain } from '../../run/prepare.ts';
 import { runJob } from '../../run/run-job.ts';
 import type { Store } from '../../store/port.ts';
-import { askToSpend, canAsk } from '../frame/ask-approval.ts';
+import { approveSpending, asksToSpend, canAsk } from '../frame/ask-approval.ts';
 import { type CliContext, runHost, say, sayJson } from '../frame/context.ts';
 import { openFinish } from '../frame/finish.ts';
 import { readJob } from '../frame/job-of-options.ts';
@@ -144,7 +142,11 @@ async function planAndRun(
       const isAsked = asksToSpend(context, flags, prepared);
       for (const line of isAsked ? lostMessage({ words, flags }, job, lost, false) : [])
         say(messages, line);
-      await approve(context, flags, prepared);
+      const how = {
+        what: 'run',
+        spending: `Add --yes or --budget ${prepared.summary.credits_limit}, or set budget: in the job file.`,
+      };
+      await approveSpending(context, flags, prepared, how, job.input !== '-');
       show.resume(runFacts(prepared));
     },
   }).catch((error: unknown) => {
@@ -161,29 +163,4 @@ interface RunRequest {
   readonly job: Job;
   readonly report: string | null;
   readonly lost: readonly TopicSlug[];
-}
-
-function needsApproval(flags: Flags<'run'>, { job, summary }: Prepared): boolean {
-  return summary.credits > 0 && !flags.yes && job.budget === null && !isUnlimited(job);
-}
-
-function asksToSpend(context: CliContext, flags: Flags<'run'>, prepared: Prepared): boolean {
-  return needsApproval(flags, prepared) && canAsk(context) && prepared.job.input !== '-';
-}
-
-/** Spending needs a yes on a terminal; without a terminal it needs --yes or a budget. The sample charges nothing, unless the job names a
- * subscription to show what one does. */
-async function approve(
-  context: CliContext,
-  flags: Flags<'run'>,
-  prepared: Prepared,
-): Promise<void> {
-  if (!needsApproval(flags, prepared)) return;
-  const { job, summary } = prepared;
-  const words = {
-    what: 'run',
-    approve: `Add --yes or --budget ${summary.credits_limit}, or set budget: in the job file.`,
-    later: 'Run the command again to spend them.',
-  };
-  await askToSpend(context, mostWords(summary), words, job.input !== '-');
 }

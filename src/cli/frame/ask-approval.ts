@@ -1,6 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import { PerilbookError } from '../../base/errors.ts';
+import { type NeededApproval, neededApproval } from '../../run/plan/approval.ts';
 import { type MostWords, unapprovedText } from '../../run/plan/notices.ts';
+import type { Prepared } from '../../run/prepare.ts';
 import { type CliContext, shownOn } from './context.ts';
 
 /** The question before something is bought or downloaded, and the errors for a missing or refused approval. */
@@ -61,4 +63,58 @@ export function askToSpend(
     { ...words, question, unapproved, refused: 'Nothing was spent' },
     isStdinFree,
   );
+}
+
+/** The options that approve a run or a look-up. */
+export interface ApprovalFlags {
+  readonly yes?: boolean | undefined;
+  readonly 'accept-price'?: number | undefined;
+}
+
+/** Approves what a plan spends, by the options or by a question on a terminal.
+ * @param spending what approves it elsewhere
+ * @param isStdinFree false if stdin is the input file
+ * @throws as `requireApproval` */
+export async function approveSpending(
+  context: CliContext,
+  flags: ApprovalFlags,
+  prepared: Prepared,
+  { what, spending }: { readonly what: string; readonly spending: string },
+  isStdinFree: boolean,
+): Promise<void> {
+  const needed = neededHere(flags, prepared, what, spending);
+  if (needed.kind === 'none') return;
+  const { most, parts } = needed.spending;
+  await requireApproval(
+    context,
+    {
+      question: `Spend at most ${most}?${parts === null ? '' : ` ${parts}.`}`,
+      unapproved: needed.unapproved,
+      approve: needed.approve,
+      refused: 'Nothing was spent',
+      later: 'Run the command again to spend them.',
+    },
+    isStdinFree,
+  );
+}
+
+/** Whether a plan will be asked about on this terminal. */
+export function asksToSpend(
+  context: CliContext,
+  flags: ApprovalFlags,
+  prepared: Prepared,
+): boolean {
+  const isAsked = neededHere(flags, prepared, '', '').kind !== 'none';
+  return isAsked && canAsk(context) && prepared.job.input !== '-';
+}
+
+function neededHere(
+  flags: ApprovalFlags,
+  prepared: Prepared,
+  what: string,
+  spending: string,
+): NeededApproval {
+  const given = { isApproved: flags.yes === true, acceptedPrice: flags['accept-price'] ?? null };
+  const price = (credits: number) => `Add --accept-price ${credits}`;
+  return neededApproval(prepared, given, what, { spending, price });
 }

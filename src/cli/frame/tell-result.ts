@@ -11,6 +11,7 @@ import {
   costOfRest,
   findingMessages,
   longRowsMessage,
+  type RestOfRun,
   reportCommand,
   resumeCommand,
   runMessages,
@@ -104,19 +105,22 @@ export function lostMessage(
   return [`The output ${fate} ${topicsMessage(lost)} too. To write both: ${both}`];
 }
 
-/** The cost of the missing answers after the run; 0 where no budget is to be named for them. */
-async function priceRest(prepared: Prepared, { state, stop }: RunResult): Promise<number> {
+/** What the next command names of the missing answers after the run. */
+async function priceRest(prepared: Prepared, { state, stop }: RunResult): Promise<RestOfRun> {
   const { job, connection } = prepared;
-  if (
-    job.budget === null ||
-    connection.kind === 'local' ||
-    state === 'complete' ||
-    stop?.reason === 'store_moved'
-  )
-    return 0;
+  const isBudgeted = job.budget !== null;
+  const isOver =
+    connection.kind === 'local' || state === 'complete' || stop?.reason === 'store_moved';
+  // A refusal that made the rest dearer stopped this run, or was known before.
+  const mayBeDearer = stop?.reason === 'price' || prepared.plan.refusedWay !== null;
+  if (isOver || !(isBudgeted || mayBeDearer)) return { credits: 0, acceptedPrice: null };
   // The next run is of all rows.
   const all = stop?.reason === 'rows' ? { ...prepared, job: { ...job, limit: null } } : prepared;
-  return costOfRest((await prepareAgain(all)).plan, stop);
+  const { plan } = await prepareAgain(all);
+  return {
+    credits: isBudgeted ? costOfRest(plan, stop) : 0,
+    acceptedPrice: plan.refusedWay === null ? null : plan.price.credits,
+  };
 }
 
 const WRONG: ReadonlySet<number> = new Set([

@@ -3,6 +3,7 @@ import { counted, grouped, percent } from '../../base/format-numbers.ts';
 import { firstRows } from '../../rows/location/file-head.ts';
 import { POINTS_HINT } from '../../rows/location/named-columns.ts';
 import { NO_LOCATION_NOTES } from '../../rows/no-locations.ts';
+import { refusedWayText } from '../../run/plan/approval.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { OPTION_SUGGESTION } from '../../run/scan/read-row.ts';
 import { LOOKED_UP_FINDINGS, OF_THE_FIRST } from '../../run/scan/scan-tally.ts';
@@ -26,6 +27,8 @@ export function inputMessages(
 ): string[] {
   const { job, plan, summary, connection } = prepared;
   const lines: string[] = [];
+  if (plan.refusedWay !== null)
+    lines.push(color('bold', refusedWayText(plan.refusedWay, summary.credits)));
   if (connection.sample) {
     lines.push(SAMPLE_DATA);
   } else if (summary.sample_data)

@@ -229,20 +229,29 @@ function finished(
   };
 }
 
+/** What the command that resumes a run names of the rest. */
+export interface RestOfRun {
+  /** Of `costOfRest`; 0: nothing known is missing, or no budget is to be named. */
+  readonly credits: number;
+  /** The price to accept, because the service refused a cheaper way; null where it did not. */
+  readonly acceptedPrice: number | null;
+}
+
 /** The command line that resumes a run. With a budget it names another, because the same one could be spent twice. People read it, so it
  * leaves `--json` out.
- * @param rest of `costOfRest`; 0: nothing known is missing */
+ * @param rest what is missing */
 export function resumeCommand(
   words: readonly string[],
   flags: OptionValues,
   job: Pick<Job, 'budget'>,
   result: RunResult,
-  rest: number,
+  { credits, acceptedPrice }: RestOfRun,
 ): string {
-  const budget = resumeBudget(job, result, rest);
+  const budget = resumeBudget(job, result, credits);
   const others = {
     ...flags,
     json: undefined,
+    'accept-price': acceptedPrice ?? undefined,
     ...(result.stop?.reason === 'rows' && { limit: undefined }),
   };
   return commandLine(

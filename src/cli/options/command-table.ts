@@ -91,6 +91,15 @@ const replace = {
   replace: { type: 'boolean', describe: 'replace a dataset even where it loses rows' },
 } as const;
 
+const acceptPrice = {
+  'accept-price': {
+    type: 'number',
+    range: CREDITS,
+    describe: 'accept a plan up to so many credits although the service refused a cheaper way',
+    ...hidden,
+  },
+} as const;
+
 const messages = { ...quiet, ...log, ...json } as const;
 
 export const COMMAND_TABLE = {
@@ -107,6 +116,7 @@ export const COMMAND_TABLE = {
     options: {
       ...jobOptions(['topics', 'precision', 'budget', 'time-to-live', ...ACCOUNT]),
       yes: { ...yes, describe: 'spend what the answers cost without asking' },
+      ...acceptPrice,
       ...json,
     },
   },
@@ -133,6 +143,7 @@ export const COMMAND_TABLE = {
         group: 'Money and time',
         describe: 'spend what the plan costs without asking',
       },
+      'accept-price': { ...acceptPrice['accept-price'], group: 'Money and time' },
       report: {
         type: 'string',
         group: OUTPUT,

@@ -195,7 +195,7 @@ interface GrantedCall extends Pick<ClaimRequest, 'call' | 'wanted'> {
 export function makeSettlement(
   context: Pick<BuyingContext, 'job' | 'plan' | 'freshness' | 'effects'>,
   { call, wanted, number, date, work, charged }: GrantedCall,
-  { ledger, answer, failure, key, alarm }: Consequence,
+  { ledger, answer, failure, key, alarm, refusal }: Consequence,
 ): Settlement {
   const { job, plan, freshness, effects } = context;
   const now = effects.times.now();
@@ -224,7 +224,7 @@ export function makeSettlement(
       alarm === null
         ? priceLearned(ledger, charged, call, answer !== null || failure?.reason === 'rejected')
         : undefined,
-    refused: key === 'scope_denied' ? scopeOf(call) : undefined,
+    refused: key === 'scope_denied' ? { scope: scopeOf(call), reason: refusal } : undefined,
   };
 }
 

@@ -6,6 +6,7 @@ import type { Variables } from '../../base/platform-folders.ts';
 import type { Scope } from '../../contract/credits.ts';
 import type { KeySource } from '../../job/account-settings.ts';
 import { namesKey, shownKeySource } from '../../job/key-shapes.ts';
+import type { RefusedScope } from '../../store/ledger/port.ts';
 import type { Store } from '../../store/port.ts';
 
 /** A key that may be used. Its secret goes into a request header and nowhere else. */
@@ -172,18 +173,28 @@ export class ApiKeys {
   readonly #keys: readonly Key[];
   readonly #invalid = new Set<Key>();
   readonly #denied: Map<Key, Set<Scope>>;
+  readonly #refused: readonly RefusedScope[];
 
-  private constructor(keys: readonly Key[], denied: Map<Key, Set<Scope>>) {
+  private constructor(
+    keys: readonly Key[],
+    refused: ReadonlyMap<Key, readonly RefusedScope[]> = new Map(),
+  ) {
     this.#keys = keys;
-    this.#denied = denied;
+    this.#refused = [...refused.values()].flat();
+    this.#denied = new Map(
+      keys.map((key) => [key, new Set(refused.get(key)?.map(({ scope }) => scope))]),
+    );
   }
 
   /** The keys with the refusals that earlier runs recorded. */
-  static async open(keys: readonly Key[], store: Store, source: number): Promise<ApiKeys> {
-    const denied = new Map<Key, Set<Scope>>();
-    for (const key of keys)
-      denied.set(key, new Set(await store.refusedScopes(source, key.fingerprint)));
-    return new ApiKeys(keys, denied);
+  static async open(
+    keys: readonly Key[],
+    store: Pick<Store, 'refusedScopes'>,
+    source: number,
+  ): Promise<ApiKeys> {
+    const refused = new Map<Key, readonly RefusedScope[]>();
+    for (const key of keys) refused.set(key, await store.refusedScopes(source, key.fingerprint));
+    return new ApiKeys(keys, refused);
   }
 
   /** The first valid key that has a scope, as far as the job says and the service has not denied it. */
@@ -202,6 +213,16 @@ export class ApiKeys {
   /** Whether the service has refused every key. */
   get exhausted(): boolean {
     return this.#keys.every((key) => this.#invalid.has(key));
+  }
+
+  /** The scopes that earlier runs were refused. */
+  get refused(): readonly RefusedScope[] {
+    return this.#refused;
+  }
+
+  /** The same keys as if the service had refused nothing. */
+  withoutRefusals(): ApiKeys {
+    return new ApiKeys(this.#keys);
   }
 
   /** The service does not know this key (401). */

@@ -30,6 +30,7 @@ import {
 } from './cheapest-calls.ts';
 import { NOTHING, PlaceFields } from './place-fields.ts';
 import { type CellNumbers, purchasesFor } from './reach.ts';
+import { findRefusedWay, type RefusedWay } from './refused-way.ts';
 import { type PlannedSpending, planSpending } from './spending.ts';
 
 /** The priced calls of a run, and its spending limits. It never changes: a run keeps its own `CellQueue`. */
@@ -39,6 +40,8 @@ export interface Plan extends MissingAnswers, PlannedSpending {
   readonly origin: OriginNotes | null;
   /** The content of calls, by the store's records of bundles and keys. */
   readonly priceList: PriceList;
+  /** The cheaper way that the service refused; null where there is none. */
+  readonly refusedWay: RefusedWay | null;
   /** What the service last charged. */
   readonly charged: ChargedPrices;
   /** The names of keys that the account never used, though it used others. */
@@ -109,12 +112,10 @@ export async function makePlan(
   const missing = spared?.missing ?? unanswered.missing;
   const order = lackingOrder.filter((cell) => missing.get(cell) !== NO_TOPICS);
   const charged = await store.chargedPrices(source);
-  const priceList = makePriceList(
-    job,
-    await store.bundleContents(source),
-    apiKeys,
-    expectedPrices(charged, payableFor(job)),
-  );
+  const contents = await store.bundleContents(source);
+  const listWith = (keys: RunContext['apiKeys']) =>
+    makePriceList(job, contents, keys, expectedPrices(charged, payableFor(job)));
+  const priceList = listWith(apiKeys);
   const lacking = countSets(unanswered.missing);
   if (lacking.get(NO_TOPICS) === undefined) await tellLostAnswers(context);
   const asked = spared === null && limited === cells.size ? lacking : countSets(missing, limited);
@@ -126,6 +127,7 @@ export async function makePlan(
     origin,
     priceList,
     charged,
+    refusedWay: findRefusedWay(context, asked, spending.price, listWith),
     newKeys:
       connection.kind === 'local' || connection.sample
         ? []

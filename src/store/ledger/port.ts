@@ -47,6 +47,15 @@ export const PRICE_HOLDS_MS = 24 * 60 * 60_000;
 
 export type ChargedPrices = ReadonlyMap<PriceItem, ChargedPrice>;
 
+/** A scope that a service refused a key. */
+export interface RefusedScope {
+  readonly scope: Scope;
+  /** The status and the service's own words; null where they were not kept. */
+  readonly reason: string | null;
+  /** When, by the store's clock. */
+  readonly at: number;
+}
+
 /** The prices that one service charged. */
 export interface ServicePrices {
   readonly source: string;
@@ -114,8 +123,8 @@ export interface Settlement {
   readonly price?: { readonly item: PriceItem; readonly credits: number | null } | undefined;
   /** The service said that the period's quota is used up. */
   readonly exhausted?: boolean | undefined;
-  /** The key was refused this scope. */
-  readonly refused?: Scope | undefined;
+  /** The key was refused this scope, in the service's words. */
+  readonly refused?: { readonly scope: Scope; readonly reason: string } | undefined;
 }
 
 /** Credits of an account in one period, or of a run. `open` belongs to calls in flight. */
@@ -188,7 +197,8 @@ export interface LedgerPort {
   forgetPrices(): Promise<number>;
   /** The credits that the ledger counts as charged by a source of which the store has no answer at all; 0 where it has one. */
   creditsWithoutAnswers(source: number): Promise<number>;
-  refusedScopes(source: number, key: string): Promise<ReadonlySet<Scope>>;
+  /** The scopes that a key was refused within a day. */
+  refusedScopes(source: number, key: string): Promise<readonly RefusedScope[]>;
   spending(account: string, period: BillingPeriod): Promise<PeriodSpending>;
   /** Sums of the ledger's calls, ordered by name, without groups that have no calls. */
   statement(query: StatementQuery): Promise<readonly StatementRow[]>;

@@ -1,5 +1,5 @@
 import type { SampleMark } from '../../contract/answer.ts';
-import type { BundleKind, PriceItem, Scope } from '../../contract/credits.ts';
+import type { BundleKind, PriceItem } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import {
   read,
@@ -7,6 +7,7 @@ import {
   type SqlStatement,
   type SqlWork,
   statement,
+  storable,
   write,
 } from '../../sql/sql-work.ts';
 import type { BundleContents } from '../answers/port.ts';
@@ -16,6 +17,7 @@ import {
   type ChargedPrice,
   type ChargedPrices,
   PRICE_HOLDS_MS,
+  type RefusedScope,
   type ServicePrices,
 } from './port.ts';
 
@@ -73,9 +75,10 @@ export function* rememberObservations(
       yield* write(statement(sql, [call.source, item, credits, now]));
     }
     if (settlement.refused) {
-      const sql = `INSERT INTO refused_scopes (source, key, scope, refused_at) VALUES ($1, $2, $3, $4)
-        ON CONFLICT (source, key, scope) DO UPDATE SET refused_at = excluded.refused_at`;
-      yield* write(statement(sql, [call.source, call.key, settlement.refused, now]));
+      const { scope, reason } = settlement.refused;
+      const sql = `INSERT INTO refused_scopes (source, key, scope, refused_at, reason) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (source, key, scope) DO UPDATE SET refused_at = excluded.refused_at, reason = excluded.reason`;
+      yield* write(statement(sql, [call.source, call.key, scope, now, storable(reason)]));
     }
   }
 }
@@ -162,8 +165,9 @@ export function* readRefusedScopes(
   { dialect }: SqlDatabase,
   source: number,
   key: string,
-): SqlWork<ReadonlySet<Scope>> {
-  const sql = `SELECT scope FROM refused_scopes WHERE source = $1 AND key = $2 AND abs(refused_at - ${dialect.now}) < $3`;
-  const [rows] = yield* read(statement<{ scope: Scope }>(sql, [source, key, REFUSAL_HOLDS_MS]));
-  return new Set(rows.map(({ scope }) => scope));
+): SqlWork<readonly RefusedScope[]> {
+  const sql = `SELECT scope, reason, refused_at AS at FROM refused_scopes
+    WHERE source = $1 AND key = $2 AND abs(refused_at - ${dialect.now}) < $3 ORDER BY refused_at, scope`;
+  const [rows] = yield* read(statement<RefusedScope>(sql, [source, key, REFUSAL_HOLDS_MS]));
+  return rows;
 }
