@@ -26,6 +26,7 @@ type Deed =
   | { readonly kind: 'price'; readonly prices: Prices; readonly hail?: number };
 
 const ANSWER: Deed = { kind: 'answer' };
+const LOST: Deed = { kind: 'lost' };
 const anyDeed: fc.Arbitrary<Deed> = fc.oneof(
   { weight: 12, arbitrary: fc.constant(ANSWER) },
   {
@@ -383,4 +384,22 @@ test('a bundle that is dear again a day later costs its own price, no more, and 
   assert.deepEqual([second.stop?.reason, service.charged()], ['price', 90]);
   const { credits_spent, credits_limit } = second.summary;
   assert.ok(credits_spent <= credits_limit);
+});
+
+test('the message of a reached budget counts the calls that were in flight at the stop: it agrees with the ledger', async (t) => {
+  const harness = await openHarness(t, { factor: FACTOR });
+  const service = await serveDeeds(t);
+  harness.writeInput(places(60));
+  const answered: Deed[] = Array.from({ length: 9 }, () => ANSWER);
+  service.begin([
+    ...answered,
+    ...Array.from({ length: 60 }, (_, at) => (at % 3 === 0 ? ANSWER : LOST)),
+  ]);
+  const job = { topics: 'wildfire' as const, budget: 30, concurrency: 8 };
+  const { stop } = await harness.run(job, { baseUrl: service.url });
+  const [run] = await harness.store.runs();
+  const [statement] = await harness.store.statement({ by: 'run' });
+  const [, calls, credits] =
+    /: (\d+) calls? without a usable answer may have cost (\d+) of them/.exec(stop!.message)!;
+  assert.deepEqual([Number(calls), Number(credits)], [statement!.calls.unknown, run!.unknown]);
 });

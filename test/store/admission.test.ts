@@ -26,7 +26,7 @@ function usageOf(...settledAt: number[]): Usage {
 }
 
 test('a call that leaves the minute at this very moment is waited for a millisecond, not for nothing', () => {
-  const wait = (settledAt: number) => refusal(usageOf(settledAt), LIMITS, 1, NOW);
+  const wait = (settledAt: number) => refusal(usageOf(settledAt), LIMITS, 1, NOW, 'key');
   assert.deepEqual(wait(NOW - COUNTED_MS + 500), { outcome: 'wait', for: 'minute', ms: 500 });
   // A wait of 0 or less would ask the ledger again at once, in a loop.
   for (const settledAt of [NOW - COUNTED_MS, NOW - COUNTED_MS - 5])

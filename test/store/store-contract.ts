@@ -587,19 +587,30 @@ export function testStore(
     const claimOne = () => ask(propose(NY, 'single'), store, limit);
     const second = await claimOne();
     clock.moveTo('2026-04-05T00:00:01Z');
-    await store.settle([exhausted(first, clock)]);
+    await store.settle([{ ...exhausted(first, clock), ...limit }]);
     clock.move(1_000);
-    await store.settle([exhausted(second, clock)]);
+    await store.settle([{ ...exhausted(second, clock), ...limit }]);
     const said = Date.parse('2026-04-05T00:00:01Z');
     assert.deepEqual(await store.spending('account', before), {
       ...{ charged: 0, unknown: 0, open: 0, exhaustedAt: said, exhaustedLeft: 80 },
+      exhaustedTerms: { limit: 80, key: 'key' },
     });
     // For a minute the service's clock may still be before the anniversary.
     clock.moveTo('2026-04-05T00:00:59.999Z');
-    await store.settle([exhausted(await claimOne(), clock)]);
+    await store.settle([{ ...exhausted(await claimOne(), clock), ...limit }]);
     clock.move(1);
-    await store.settle([exhausted(await claimOne(), clock)]);
+    await store.settle([{ ...exhausted(await claimOne(), clock), ...limit }]);
     assert.equal((await claimOne()).outcome, 'quota');
+    // Overages, another subscription or another key may have what was refused: it is asked for once more.
+    for (const [terms, key] of [
+      [{ periodLimit: 81 }, 'key'],
+      [limit, 'another'],
+    ] as const) {
+      const again = await ask({ ...propose(NY, 'single'), key }, store, terms);
+      await store.settle([{ ...exhausted(again, clock), periodLimit: terms.periodLimit }]);
+      const { outcome } = await ask({ ...propose(NY, 'single'), key }, store, terms);
+      assert.equal(outcome, 'quota');
+    }
   });
 
   it('a correction by the provider counts in claims, replaces an earlier one, and is of its period alone', async (setup) => {

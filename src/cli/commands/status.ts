@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dateTime, grouped } from '../../base/format-numbers.ts';
-import { isFreeAccount } from '../../job/account-settings.ts';
+import { isFreeAccount, isSampleAccount } from '../../job/account-settings.ts';
 import { plainCsv } from '../../rows/csv/field-bytes.ts';
 import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
@@ -42,7 +42,7 @@ export const statusCommand: RunCommand<Flags<'status'>> = async (context, flags,
     );
   } else {
     const lines = asTable(runs.slice(0, SHOWN), callsOf, lineWidth(context.stdout));
-    lines.push(...whenToResume(runs, context.clock.now()));
+    lines.push(...ofSample(runs.slice(0, SHOWN)), ...whenToResume(runs, context.clock.now()));
     if (runs.length > SHOWN)
       lines.push(`and ${grouped(runs.length - SHOWN)} earlier runs (see --json)`);
     print(context, lines.join('\n'));
@@ -78,6 +78,20 @@ function asTable(
 /** Whether a run spends nothing: local data has no account, and the sample charges none. */
 function isFree({ account }: RunRecord): boolean {
   return account === '' || isFreeAccount(account);
+}
+
+/** What the credits of sample runs are that show what a subscription does. */
+function ofSample(runs: readonly RunRecord[]): string[] {
+  const numbers = runs.filter((run) => isMadeUp(run) && !isFree(run)).map(({ run }) => run);
+  if (numbers.length === 0) return [];
+  const which = numbers.length === 1 ? `Run ${numbers[0]} is` : `Runs ${numbers.join(', ')} are`;
+  return [
+    `${which} of sample data: nothing was charged. The credits are those that a paid service would charge.`,
+  ];
+}
+
+function isMadeUp({ account }: RunRecord): boolean {
+  return isSampleAccount(account);
 }
 
 /** Columns to drop, in this order, on a narrow terminal. */
@@ -136,6 +150,7 @@ function asCsv(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls): 
       input: _input,
       output: _output,
       summary: _summary,
+      credits_made_up: _madeUp,
       calls,
       ...figures
     } = asJson(run, callsOf(run));
@@ -157,6 +172,8 @@ function asJson(run: RunRecord, calls: Calls) {
     resume_after: isoTime(run.resumeAfter),
     planned_credits: run.plannedCredits,
     budget: isFree(run) ? null : run.budget,
+    /** Nobody charges the credits of sample data. */
+    credits_made_up: isMadeUp(run),
     charged: run.charged,
     unknown: run.unknown,
     in_flight: run.open,

@@ -4,7 +4,13 @@ import { isUnlimited, UNLIMITED } from '../../job/account-settings.ts';
 import { DEFAULTS, type SettingsOf } from '../../job/setting-table.ts';
 import { differsFrom, leftOfAllowance } from '../../run/frame/account-state.ts';
 import { purchaseJob } from '../../run/frame/connection-kinds.ts';
-import { distrustText, mostWords, resetText, subscriptionText } from '../../run/plan/notices.ts';
+import {
+  distrustText,
+  mostWords,
+  quotaAdvice,
+  resetText,
+  subscriptionText,
+} from '../../run/plan/notices.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { AreaCounts } from '../../run/scan/area-table.ts';
 import { listed, sharePhrase } from './format.ts';
@@ -165,13 +171,22 @@ const MONEY_PAIRS: Readonly<
   optimize: null,
   subscription({ job, plan }) {
     if (plan.account === null || isUnlimited(job)) return null;
-    const { account, available, period } = plan.account;
+    const { account, available, period, spending, isUsedUp } = plan.account;
+    const resets = `resets on ${resetText(account, period.end)}`;
+    if (isUsedUp) {
+      const when = `used up, as the service said on ${dateTime(spending.exhaustedAt!)}`;
+      return ['quota', `${when}; ${resets}. ${quotaAdvice(account)}`];
+    }
     const { creditsPerMonth } = account.subscription;
     const within = leftOfAllowance(plan.account);
     const overage =
       account.overageCredits > 0 ? ` and ${grouped(available - within)} of overage` : '';
     const left = `by this store ${counted(within, 'credit')}${overage} left of ${grouped(creditsPerMonth)} (${subscriptionText(account)})`;
-    return ['quota', `${left}, resets on ${resetText(account, period.end)}`];
+    const asked =
+      spending.exhaustedAt === null
+        ? ''
+        : `. The service called it used up on ${dateTime(spending.exhaustedAt)}, under other terms or to another key: one call asks again`;
+    return ['quota', `${left}, ${resets}${asked}`];
   },
   reserve: ({ job: { account } }) =>
     account.reserve > 0 ? ['reserve', `${counted(account.reserve, 'credit')} kept back`] : null,
@@ -235,7 +250,11 @@ function verdict(prepared: Prepared): string {
   if (rows === 0)
     return 'The file has no rows, only a header: nothing to look up. Check how it was exported.';
   if (cells === 0) return 'No row can be looked up: nothing was asked or spent.';
-  return prepared.connection.kind === 'local' ? localVerdict(prepared) : buyingVerdict(prepared);
+  if (prepared.connection.kind === 'local') return localVerdict(prepared);
+  const { connection, job, summary } = prepared;
+  // A subscription or a budget of the job shows what a paid service would do: nobody is charged.
+  const isShown = connection.sample && summary.credits > 0 && !isUnlimited(job);
+  return `${buyingVerdict(prepared)}${isShown ? ' The sample charges none of them.' : ''}`;
 }
 
 function buyingVerdict(prepared: Prepared): string {

@@ -110,7 +110,12 @@ function exhaustedMessage({
   account,
   spending: { exhaustedAt, exhaustedLeft },
   period,
+  isUsedUp,
 }: AccountState): string[] {
+  if (exhaustedAt !== null && !isUsedUp)
+    return [
+      `The service called the quota used up on ${dateTime(exhaustedAt)}, under other terms: the next run asks once.`,
+    ];
   // A refusal is written with what was left at its claim.
   if (exhaustedAt === null || exhaustedLeft === undefined) return [];
   const when = `The service reported on ${dateTime(exhaustedAt)} that the quota is used up`;

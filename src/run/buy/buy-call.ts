@@ -303,7 +303,7 @@ function carryOut(
   const { call, permit } = ready;
   const { alarm, ledger } = consequence;
   const { charge, credits } = ledger;
-  if (settlement.price) payer.answered(call);
+  if (settlement.price || consequence.answer !== null) payer.answered(call);
   if (charge === 'charged' && alarm === null) payer.learnPrice(call, credits);
   permit.refund(Math.max(0, permit.credits - credits));
   return { outcome: takeNextStep(buying, ready, consequence), credits };

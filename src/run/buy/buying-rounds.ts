@@ -7,7 +7,7 @@ import type { PeriodSpending } from '../../store/ledger/port.ts';
 import { accountState } from '../frame/account-state.ts';
 import { failedSet, missingSet } from '../frame/freshness.ts';
 import { setIn } from '../frame/progress.ts';
-import { onEnd, riseStop, type Stop, stopFor } from '../frame/stop.ts';
+import { limitReached, onEnd, riseStop, type Stop, stopFor } from '../frame/stop.ts';
 import { readStoredAreas } from '../plan/area-plan.ts';
 import {
   isTrusted,
@@ -42,12 +42,20 @@ export async function buyInRounds(context: BuyingContext): Promise<Stop | null> 
 
 /** Explains a quota that ended earlier than the ledger expected, or covers no call: the ledger's figures, and what the user can do. */
 async function explained(
-  { job, store, limits, effects, progress }: BuyingContext,
+  { job, store, limits, service, effects, progress }: BuyingContext,
   stop: Stop | null,
 ) {
+  // All calls have settled: at the stop itself some were in flight, which the message would not count.
+  if (stop?.reason === 'budget' || stop?.reason === 'limit')
+    return limitReached(job, limits, progress);
   if (stop?.reason !== 'quota') return stop;
   const now = effects.times.billing().earliest;
-  const { spending, available } = await accountState(job.account, store, now);
+  const { spending, available } = await accountState(
+    job.account,
+    store,
+    now,
+    service.apiKeys.fingerprints,
+  );
   const { exhaustedLeft, exhaustedAt, later } = spending;
   if (!exhaustedLeft) {
     const ceiling = ceilingText(job.account, spending, total(await store.runSpending(limits.run)));
@@ -221,10 +229,15 @@ async function missingInAreas(
 }
 
 /** The credits that may be spent now, and the limit that is nearest. */
-async function available({ job, store, limits, progress, effects }: BuyingContext) {
+async function available({ job, store, limits, service, progress, effects }: BuyingContext) {
   const spent = total(await store.runSpending(limits.run));
   const now = effects.times.billing().earliest;
-  const { available: ofQuota } = await accountState(job.account, store, now);
+  const { available: ofQuota } = await accountState(
+    job.account,
+    store,
+    now,
+    service.apiKeys.fingerprints,
+  );
   setIn(progress, { ledgerLeft: { credits: ofQuota, spent } });
   const ofBudget = Math.max(0, limits.budget - spent);
   return {

@@ -54,12 +54,19 @@ export interface Buying extends BuyingContext {
 
 /** Begins the buying of a run. */
 export async function beginBuying(context: BuyingContext): Promise<Buying> {
-  const { job, store, limits, service, effects } = context;
+  const { job, plan, store, limits, service, effects } = context;
   const contents = await store.bundleContents(limits.source);
   const charged = await store.chargedPrices(limits.source);
   return {
     ...context,
-    payer: new Payer(job, service.apiKeys, effects.times, contents, charged),
+    payer: new Payer(
+      job,
+      service.apiKeys,
+      effects.times,
+      contents,
+      charged,
+      plan.account !== null && plan.account.spending.exhaustedAt !== null,
+    ),
     health: new RunHealth(job.topics, context.setAside, context.progress.paidFailures),
     turns: new Turns(),
     origin: new AnswerOrigin(job.precision),

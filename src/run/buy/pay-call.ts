@@ -59,6 +59,6 @@ export async function payCall<Conclusion extends Concluded>(
   const sent = { call: request.call, price: expected };
   const verdict = findVerdict(exchange, sent, location, cameAt, toFields);
   const conclusion = how.conclude({ granted: claim, exchange, verdict, date, sentAt, at });
-  await store.settle([conclusion.settlement]);
+  await store.settle([{ ...conclusion.settlement, periodLimit: limits.periodLimit }]);
   return { outcome: 'settled', conclusion };
 }

@@ -41,6 +41,8 @@ export class Payer {
   /** The calls whose price and key a call of this run has shown (`unproven`). */
   readonly #proven = new Set<string>();
   #isKeyRefused = false;
+  /** The service called the quota used up under other terms: one call asks again. */
+  readonly #isQuotaDoubted: boolean;
   #priceList: PriceList;
   #dearer: string | null = null;
   #short: 'quota' | 'budget' | null = null;
@@ -55,7 +57,9 @@ export class Payer {
     times: RunTimes,
     contents: BundleContents,
     charged: ChargedPrices,
+    isQuotaDoubted = false,
   ) {
+    this.#isQuotaDoubted = isQuotaDoubted;
     this.#job = job;
     this.#apiKeys = apiKeys;
     this.#times = times;
@@ -91,19 +95,21 @@ export class Payer {
 
   /** What a call of this key must show before others go on (`Turns`): the price of its kind, if none of it holds; after the first refusal
    * (401 or 403) of this run, whether the key and scope are accepted. Without that, a service that refused all 38 scopes got 4,840
-   * requests for 200 places; with it the calls in flight, and then one a scope. A run without refusals never waits for it. */
+   * requests for 200 places; with it the calls in flight, and then one a scope. A run without refusals never waits for it. And after a used-up
+   * quota whose terms have changed, whether the service grants calls again. */
   unproven(key: Key, call: Call): readonly string[] {
     const isPriced = this.chargedFor(call) !== null || this.#proven.has(priceItemOf(call));
     const isAccepted = !this.#isKeyRefused || this.#proven.has(nameOfKey(key, call));
     return [
       ...(isPriced ? [] : [`price of a ${callName(call.kind)}`]),
       ...(isAccepted ? [] : [nameOfKey(key, call)]),
+      ...(this.#isQuotaDoubted && !this.#proven.has('quota') ? ['quota'] : []),
     ];
   }
 
   /** A call was settled as answered: its price is known, or it was free. */
   answered(call: Call): void {
-    this.#proven.add(priceItemOf(call));
+    this.#proven.add(priceItemOf(call)).add('quota');
   }
 
   /** The service answered a call of this key and scope. */

@@ -2,7 +2,7 @@ import { TIMEOUTS } from '../../client/exchange.ts';
 import { billingPeriod } from '../../contract/billing-period.ts';
 import { creditsFor, type JobAccount } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
-import { periodLeft } from '../../store/ledger/admission.ts';
+import { isUsedUp, periodLeft } from '../../store/ledger/admission.ts';
 import type { ClaimLimits, PeriodSpending } from '../../store/ledger/port.ts';
 import type { Store } from '../../store/port.ts';
 import type { LedgerAccount } from '../../store/runs/port.ts';
@@ -11,24 +11,25 @@ export interface AccountState {
   readonly account: JobAccount;
   readonly period: { readonly start: number; readonly end: number };
   readonly spending: PeriodSpending;
-  /** Credits left for this job: allowance less reserve less spent; 0 after the service has reported a used-up quota. */
+  /** The service has said that the quota is used up, under the terms of this job. */
+  readonly isUsedUp: boolean;
+  /** Credits left for this job: allowance less reserve less spent; 0 where the quota is used up. */
   readonly available: number;
 }
 
+/** @param keys fingerprints of the keys that the job uses; left out where they are not known */
 export async function accountState(
   account: JobAccount,
   store: Store,
   now: number,
+  keys?: readonly string[],
 ): Promise<AccountState> {
   const period = billingPeriod(account.anniversaryDay, now);
   const spending = await store.spending(account.name, period);
-  const left = periodLeft(spending, periodLimit(account));
-  return {
-    account,
-    period,
-    spending,
-    available: spending.exhaustedAt === null ? Math.max(0, left) : 0,
-  };
+  const limit = periodLimit(account);
+  const usedUp = isUsedUp(spending, limit, keys);
+  const available = usedUp ? 0 : Math.max(0, periodLeft(spending, limit));
+  return { account, period, spending, isUsedUp: usedUp, available };
 }
 
 /** Most credits of a period that a job may spend: the allowance and the overage that it allows, less the reserve. */

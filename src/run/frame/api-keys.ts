@@ -206,6 +206,11 @@ export class ApiKeys {
     );
   }
 
+  /** The fingerprints of all keys. */
+  get fingerprints(): readonly string[] {
+    return this.#keys.map(({ fingerprint }) => fingerprint);
+  }
+
   get count(): number {
     return this.#keys.length;
   }

@@ -42,7 +42,7 @@ export function unapprovedText(what: string, { most, parts }: MostWords): string
 /** What to do where the ledger says that nothing is left and the provider's page shows credits. The name of the account makes the
  * command work in each store and folder; keys of two accounts at one address share a name unless the user gives one. */
 export function quotaAdvice({ name }: Pick<JobAccount, 'name'>): string {
-  return `If the provider raised the quota, or its page shows credits left: perilbook quota set --account ${shellWord(name)} --left N. If the key is of another account: --account with a name for it.`;
+  return `If the provider raised the quota, or its page shows credits left: perilbook quota set --account ${shellWord(name)} --left N. If it switched overages on: --overage-ceiling with the most dollars. If the key is of another account: --account with a name for it.`;
 }
 
 /** The name of a subscription, and the option that names it where it is a default. */

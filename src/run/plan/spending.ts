@@ -50,7 +50,7 @@ export interface PlannedSpending {
 
 /** Plans the spending on cells. @param lacking how many of them lack each set of topics */
 export async function planSpending(
-  { job, connection, store, source, freshness, deadline, effects }: RunContext,
+  { job, connection, store, source, apiKeys, freshness, deadline, effects }: RunContext,
   demand: Demand,
   lacking: Lacking,
 ): Promise<PlannedSpending> {
@@ -61,7 +61,9 @@ export async function planSpending(
   const { creditsPerMinute, overageRate } = payer.subscription;
   const assumed = connection.sample ? EMBEDDED_CALL_MS : ASSUMED_CALL_MS;
   const times = callTimes(isLocal ? [] : await store.callTimes(source, LEASE_MS), assumed);
-  const account = isLocal ? null : await accountState(job.account, store, freshness.startedAt);
+  const account = isLocal
+    ? null
+    : await accountState(job.account, store, freshness.startedAt, apiKeys.fingerprints);
   const available = account?.available ?? 0;
   const priced: Lacking = isLocal ? new Map() : lacking;
   const price = priceCheapest(priced, priceList);

@@ -21,9 +21,11 @@ export function refusal(
   limits: Pick<ClaimLimits, 'periodLimit' | 'creditsPerMinute' | 'budget'>,
   credits: number,
   now: number,
+  key: string,
 ): Exclude<Claim, { outcome: 'granted' }> | null {
   if (total(usage.run) + credits > limits.budget) return { outcome: 'budget' };
-  if (usage.period.exhaustedAt !== null || credits > periodLeft(usage.period, limits.periodLimit))
+  const { periodLimit } = limits;
+  if (isUsedUp(usage.period, periodLimit, [key]) || credits > periodLeft(usage.period, periodLimit))
     return { outcome: 'quota' };
   let inWindow = usage.recent.credits + usage.inFlight;
   if (inWindow + credits <= limits.creditsPerMinute) return null;
@@ -35,6 +37,20 @@ export function refusal(
   }
   // The minute is full of calls in flight, which settle at an unknown time.
   return { outcome: 'wait', for: 'minute', ms: IN_FLIGHT_WAIT_MS };
+}
+
+/** Whether it holds that the service called the quota used up: it said so under this limit, to one of these keys. Where overages, the
+ * subscription or the key have changed since, the service may grant what it refused, and is asked. A refusal is free.
+ * @param keys fingerprints; left out: any */
+export function isUsedUp(
+  { exhaustedAt, exhaustedTerms }: PeriodSpending,
+  periodLimit: number,
+  keys?: readonly string[],
+): boolean {
+  if (exhaustedAt === null) return false;
+  if (exhaustedTerms === undefined) return true;
+  const { limit, key } = exhaustedTerms;
+  return limit === periodLimit && (keys?.includes(key) ?? true);
 }
 
 /** How long to wait for calls in flight, perhaps of another process: no database tells all of them when one has settled. */

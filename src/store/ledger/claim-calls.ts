@@ -88,7 +88,7 @@ export function* claimCalls(
     const price = first.priceOf(request) ?? credits;
     if (price !== credits) return { outcome: 'price', credits: price };
     const now = usage.of(terms, time - COUNTED_MS);
-    const refused = refusal(now, terms, credits, time);
+    const refused = refusal(now, terms, credits, time, request.key);
     if (refused) return refused;
     if (first.mustWait(request))
       return { outcome: 'wait', for: 'first_call', ms: IN_FLIGHT_WAIT_MS };

@@ -13,6 +13,8 @@ interface StoredPeriod extends Spending {
   readonly start: number;
   readonly exhaustedAt: number | null;
   readonly exhaustedLeft: number | null;
+  readonly exhaustedLimit: number | null;
+  readonly exhaustedKey: string | null;
   readonly elsewhere: number | null;
   readonly correctedAt: number | null;
 }
@@ -24,6 +26,8 @@ const NEW_PERIOD = {
   ...NOTHING_SPENT,
   exhaustedAt: null,
   exhaustedLeft: null,
+  exhaustedLimit: null,
+  exhaustedKey: null,
   elsewhere: null,
   correctedAt: null,
 };
@@ -37,6 +41,7 @@ export function* periodSpendingOf(account: string, start: number): SqlWork<Perio
 function periodsOf(account: string): SqlStatement<StoredPeriod> {
   return statement(
     `SELECT period_start AS start, charged, unknown, open, exhausted_at AS "exhaustedAt", exhausted_left AS "exhaustedLeft",
+       exhausted_limit AS "exhaustedLimit", exhausted_key AS "exhaustedKey",
        elsewhere, corrected_at AS "correctedAt"
      FROM periods WHERE account = $1`,
     [account],
@@ -66,7 +71,8 @@ function sumSpending(
   moved: Spending,
 ): PeriodSpending {
   const row = periods.find((period) => period.start === start) ?? NEW_PERIOD;
-  const { exhaustedAt, exhaustedLeft, elsewhere, correctedAt } = row;
+  const { exhaustedAt, exhaustedLeft, exhaustedLimit, exhaustedKey } = row;
+  const { elsewhere, correctedAt } = row;
   const later = periods
     .filter((period) => period.start > start)
     .reduce((sum, period) => sum + total(period), 0);
@@ -76,6 +82,9 @@ function sumSpending(
     open: row.open + moved.open,
     exhaustedAt,
     ...(exhaustedLeft === null ? {} : { exhaustedLeft }),
+    ...(exhaustedLimit === null || exhaustedKey === null
+      ? {}
+      : { exhaustedTerms: { limit: exhaustedLimit, key: exhaustedKey } }),
     ...(elsewhere === null || correctedAt === null
       ? {}
       : { correction: { elsewhere, at: correctedAt } }),

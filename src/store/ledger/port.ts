@@ -123,6 +123,8 @@ export interface Settlement {
   readonly price?: { readonly item: PriceItem; readonly credits: number | null } | undefined;
   /** The service said that the period's quota is used up. */
   readonly exhausted?: boolean | undefined;
+  /** The limit of the period that it was claimed under. */
+  readonly periodLimit?: number | undefined;
   /** The key was refused this scope, in the service's words. */
   readonly refused?: { readonly scope: Scope; readonly reason: string } | undefined;
 }
@@ -134,11 +136,21 @@ export interface Spending {
   readonly open: number;
 }
 
+/** Under which terms the service is asked for calls of a period. */
+export interface QuotaTerms {
+  /** Most credits of the period, with the overage that the job allows. */
+  readonly limit: number;
+  /** Fingerprint of the key. */
+  readonly key: string;
+}
+
 export interface PeriodSpending extends Spending {
   /** When the service said that the quota is used up (first, since the last correction), or null. */
   readonly exhaustedAt: number | null;
   /** The credits left at that time, by the ledger. */
   readonly exhaustedLeft?: number;
+  /** What it was said of; absent where it was not kept. */
+  readonly exhaustedTerms?: QuotaTerms;
   /** The figure on the provider's page, if the user recorded it. */
   readonly correction?: Correction;
   /** Credits that are counted in later periods; absent if there are none. A clock that was ahead, or another anniversary day, puts them

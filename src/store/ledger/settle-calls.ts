@@ -48,11 +48,14 @@ export function* settleCalls(
     if (!settlement.exhausted || call.claimed_at < call.period_start + CLOCKS_APART_MS) continue;
     // A refusal counts for the period in which the call was claimed: if it arrives after the anniversary, it concerns the old quota,
     // and would block the new period for a month. A call claimed before a correction tells nothing about the time after it.
-    const sql = `UPDATE periods SET exhausted_at = $1, exhausted_left = $2 WHERE account = $3 AND period_start = $4
-      AND exhausted_at IS NULL AND coalesce(corrected_at, $5) <= $5`;
-    yield* write(
-      statement(sql, [now, call.credits_left, call.account, call.period_start, call.claimed_at]),
-    );
+    // Of the same terms the first refusal counts; of others the newest.
+    const sql = `UPDATE periods SET exhausted_at = $1, exhausted_left = $2, exhausted_limit = $6, exhausted_key = $7
+      WHERE account = $3 AND period_start = $4 AND coalesce(corrected_at, $5) <= $5
+      AND (exhausted_at IS NULL OR exhausted_limit <> $6 OR exhausted_key <> $7)`;
+    const { account, period_start, claimed_at, key } = call;
+    const limit = settlement.periodLimit ?? null;
+    const values = [now, call.credits_left, account, period_start, claimed_at, limit, key];
+    yield* write(statement(sql, values));
   }
 }
 

@@ -43,7 +43,13 @@ test('the limit of a period is the allowance and the overage less the reserve; t
   ] as const) {
     const account = accountOf({ overageCredits, reserve });
     const available = Math.max(0, limit - spent);
-    const state = { account, period: { start: 0, end: 1 }, spending: NOTHING_SPENT, available };
+    const state = {
+      account,
+      period: { start: 0, end: 1 },
+      spending: NOTHING_SPENT,
+      isUsedUp: false,
+      available,
+    };
     const found = [periodLimit(account), leftOfAllowance(state)];
     assert.deepEqual(found, [limit, allowance], `${overageCredits}, ${reserve}`);
   }
