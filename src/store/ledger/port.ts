@@ -137,7 +137,7 @@ export interface Spending {
 }
 
 /** Under which terms the service is asked for calls of a period. */
-export interface QuotaTerms {
+interface QuotaTerms {
   /** Most credits of the period, with the overage that the job allows. */
   readonly limit: number;
   /** Fingerprint of the key. */
