@@ -127,13 +127,12 @@ function withLog(context: CliContext): CliContext {
 /** Prints what happened, then what to do. Only bugs print a stack. */
 function sayError(context: CliContext, error: unknown): void {
   const color = colorFor(context, context.stderr);
-  const label = color(['red', 'bold'], 'error:');
   if (error instanceof PerilbookError) {
     const hint = `${color('bold', 'hint:')} ${error.hint} [${error.code}]`;
-    say(context, `${label} ${error.message}\n  ${hint}`, 'error');
+    say(context, `${error.message}\n  ${hint}`, 'error');
   } else {
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
     const what = 'this is a bug. Please report it with the lines below. [BUG]';
-    say(context, `${label} ${what}\n${stack}`, 'error');
+    say(context, `${what}\n${stack}`, 'error');
   }
 }

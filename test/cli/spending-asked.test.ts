@@ -61,7 +61,7 @@ for (const { command, places: count } of [
       const refused = await perilbookIn(words);
       assert.equal(refused.code, 2, refused.stderr);
       const [, refusal, hint] =
-        /would spend at most (.*) without approval\n *Add --yes or --budget (\d+)/.exec(
+        /would spend at most (.*) without approval\n *hint: Add --yes or --budget (\d+)/.exec(
           refused.stderr,
         )!;
       const asked = await perilbookIn(words, 'n\r');

@@ -375,7 +375,7 @@ test('what a bundle returned is its contents; a denied scope is that of the call
     [contents(HAIL), contents(STANDARD, { hasContents: false })],
     [undefined, undefined],
   );
-  const refused = (call: Call, key: string) => settled({ key }, call).refused;
+  const refused = (call: Call, key: string) => settled({ key }, call).refused?.scope;
   assert.deepEqual(
     [refused(STANDARD, 'scope_denied'), refused(HAIL, 'scope_denied')],
     ['bundle', 'hail'],

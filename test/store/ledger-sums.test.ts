@@ -66,7 +66,7 @@ test('every process counts the same minute, call by call, whichever process sett
         const [claim] = await store.claim(terms, [callAt(index, call)]);
         const waitMs = waitFor(counted, LIMIT - credits - inFlight, clock.now());
         if (claim?.outcome !== 'granted') {
-          assert.deepEqual(claim, { outcome: 'wait', ms: waitMs });
+          assert.deepEqual(claim, { outcome: 'wait', for: 'minute', ms: waitMs });
           continue;
         }
         assert.equal(waitMs, 0);

@@ -22,13 +22,13 @@ test('a file that another program holds is said to be held: an input, an output,
   };
   assert.match(
     await heldWhile('book.csv', 'plan', 'book.csv'),
-    /^2 .*book\.csv is held by another program\n {2}Close it/s,
+    /^2 .*book\.csv is held by another program\n {2}hint: Close it/s,
   );
   assert.equal((await run('run', 'book.csv', '--report', 'report.html')).code, 0);
   const ofOutput = await heldWhile('book.hazards.csv', 'run', 'book.csv');
-  assert.match(ofOutput, /^2 .*book\.hazards\.csv is held by another program\n {2}Close it/s);
+  assert.match(ofOutput, /^2 .*book\.hazards\.csv is held by another program\n {2}hint: Close it/s);
   const ofReport = await heldWhile('report.html', 'run', 'book.csv', '--report', 'report.html');
-  assert.match(ofReport, /^2 .*report\.html is held by another program\n {2}Close it/s);
+  assert.match(ofReport, /^2 .*report\.html is held by another program\n {2}hint: Close it/s);
   writeFileSync(join(folder, 'report.html'), 'notes');
   assert.match(
     (await run('run', 'book.csv', '--report', 'report.html')).stderr,

@@ -4,7 +4,7 @@ import { dataFolderOf, homeFolder, NO_FOLDER, noDataFolder } from '../../base/pl
 import { printable, printableJson } from '../../base/printable.ts';
 import type { RunHost } from '../../host/run-host.ts';
 import type { Owner } from '../../store/port.ts';
-import { colorFor, fitted, noColor } from '../messages/format.ts';
+import { type Color, colorFor, fitted, noColor } from '../messages/format.ts';
 import type { Log, LogLevel } from './log-lines.ts';
 
 /** The process as the commands see it; only main.ts touches the real one. */
@@ -35,11 +35,23 @@ export function lineWidth(stream: CliContext['stdout']): number {
   return stream.isTTY === true ? stream.columns || 80 : Number.POSITIVE_INFINITY;
 }
 
+/** The word before a message, by which a reader tells it from progress. */
+function labelOf(level: LogLevel, color: Color): string {
+  switch (level) {
+    case 'error':
+      return `${color(['red', 'bold'], 'error:')} `;
+    case 'warning':
+      return `${color('yellow', 'warning:')} `;
+    case 'info':
+      return '';
+  }
+}
+
 /** Prints a message on stderr; stdout is for data. */
 export function say(context: CliContext, text: string, level: LogLevel = 'info'): void {
   if (context.isQuiet && level === 'info') return;
   const { stderr } = context;
-  const label = level === 'warning' ? `${colorFor(context, stderr)('yellow', 'warning:')} ` : '';
+  const label = labelOf(level, colorFor(context, stderr));
   if (context.log === undefined)
     stderr.write(`${shownOn(context, stderr, fitted(label + text, lineWidth(stderr)))}\n`);
   else context.log(level, 'message', { message: text });

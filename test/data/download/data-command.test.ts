@@ -98,7 +98,10 @@ test('nothing is downloaded before somebody said yes; --dry-run shows addresses,
   const refused = await run(['get', 'air-quality']);
   assert.equal(refused.code, 2);
   assert.match(refused.stderr, /annual_aqi_by_county_\{year\}\.zip/);
-  assert.match(refused.stderr, /without a terminal it needs --yes\n {2}Add --yes.*NEEDS_APPROVAL/);
+  assert.match(
+    refused.stderr,
+    /without a terminal it needs --yes\n {2}hint: Add --yes.*NEEDS_APPROVAL/,
+  );
   const dry = await run(['get', 'natural', '--states', 'Virginia,md', '--dry-run', '--json']);
   assert.equal(dry.code, 0);
   const plan = JSON.parse(dry.stdout);
@@ -239,7 +242,10 @@ test('a stop in the middle says how to go on, and the same command does', async 
   });
   const stopped = await run(['get', 'air-quality', '--yes'], { interrupt: stop.signal });
   assert.equal(stopped.code, 130);
-  assert.match(stopped.stderr, /The download was interrupted\n {2}Run the same command again/);
+  assert.match(
+    stopped.stderr,
+    /The download was interrupted\n {2}hint: Run the same command again/,
+  );
   assert.equal(existsSync(join(downloads, 'lock')), false);
 });
 
@@ -453,7 +459,7 @@ test('--quiet prints errors only, but hides nothing that the user is asked to ap
   for (const source of ['areas', 'counties']) {
     assert.match(
       got.stderr,
-      new RegExp(`^${source}: .* is missing.*\\n.*\\[DOWNLOAD_FAILED\\]$`, 'm'),
+      new RegExp(`^warning: ${source}: .* is missing.*\\n.*\\[DOWNLOAD_FAILED\\]$`, 'm'),
     );
   }
   // Two addresses each, with what to do, and that nobody named them.
@@ -511,7 +517,10 @@ test('data lists what is loaded by topic, and the command that gets what is miss
   rmSync(join(folder, 'perilbook/data.db'));
   const other = await perilbook(['data', '--db', 'other.db'], options);
   assert.deepEqual([other.code, other.stdout], [2, '']);
-  assert.match(other.stderr, /There is no file .*other\.db\n {2}Check the name that --db gives/);
+  assert.match(
+    other.stderr,
+    /There is no file .*other\.db\n {2}hint: Check the name that --db gives/,
+  );
   assert.ok(existsSync(downloads));
 });
 

@@ -116,7 +116,7 @@ async function planOf(scene: Scene) {
       connection: { kind: 'service', sample: false, keys: [] },
       store,
       source: 1,
-      apiKeys: { keyFor: () => ({}) },
+      apiKeys: { keyFor: () => ({}), refused: [] },
       freshness: makeFreshness(job, NOW),
       isContinued: false,
       effects: { clock },
