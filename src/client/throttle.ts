@@ -57,7 +57,7 @@ export class Throttle implements AsyncDisposable {
     job: (permit: Permit) => Promise<T>,
     signal?: AbortSignal,
     isBegun = false,
-  ) {
+  ): Promise<T> {
     if (credits > this.#limit) throw this.#overweight(credits);
     const signals = signal ? [signal, this.#closing.signal] : [this.#closing.signal];
     const isOver = () => signals.some(({ aborted }) => aborted);

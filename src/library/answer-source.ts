@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
-import { type ConnectionContext, connect } from '../host/connection.ts';
+import { type ConnectionContext, connect, type OpenConnection } from '../host/connection.ts';
 import type { JobFile } from '../job/job-file.ts';
 import { type Job, makeJob, NO_OUTPUT } from '../job/settings.ts';
 import { defaultFolders } from './answer-store.ts';
@@ -106,7 +106,11 @@ export function localPlaces(source: AnswerSource): LocalPlaces | null {
 }
 
 /** Opens the connection of such a job. */
-export async function connectSource(source: AnswerSource, job: Job, context: ConnectionContext) {
+export async function connectSource(
+  source: AnswerSource,
+  job: Job,
+  context: ConnectionContext,
+): Promise<OpenConnection> {
   return await connect({ ...context, env: findSourceParts(source).env }, job);
 }
 

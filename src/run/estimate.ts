@@ -109,7 +109,12 @@ function limitNow(progress: Progress, { creditsPerMinute }: RunFacts, last: Last
 }
 
 /** Why no call is sent although something must still be bought; null if calls are in flight or no reason is known. */
-export function pauseReason(progress: Progress, facts: RunFacts, last: LastMinute, steady: number) {
+export function pauseReason(
+  progress: Progress,
+  facts: RunFacts,
+  last: LastMinute,
+  steady: number,
+): 'minute_limit' | 'minute_used' | 'service_limit' | 'slowed_down' | null {
   if (progress.callsInFlight > 0) return null;
   if (progress.slowedUntil > steady) return 'slowed_down';
   if (progress.minuteUsedUntil > steady) return 'minute_used';

@@ -132,5 +132,6 @@ const layerJsonSchema = (): object => ({
 
 export const layerCommands = {
   'layer check': checkCommand,
-  'layer schema': async (context: CliContext) => void sayJson(context, layerJsonSchema()),
+  'layer schema': async (context: CliContext): Promise<undefined> =>
+    void sayJson(context, layerJsonSchema()),
 };

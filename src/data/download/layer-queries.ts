@@ -40,7 +40,44 @@ const layerInfo = z.object({
     .nullish(),
 });
 
-export type ArcgisLayer = Awaited<ReturnType<typeof parseLayer>>;
+/** A layer of an ArcGIS server. */
+export interface ArcgisLayer {
+  /** The field with the number of a row. */
+  readonly idField: string;
+  readonly fields: readonly string[];
+  readonly pageRows: number;
+  /** Of rows without geometries. */
+  readonly mostRows: number;
+  /** Whether it gives the extent of a query. */
+  readonly hasExtent: boolean;
+  readonly hasOffset: boolean;
+  /** When it was edited, in milliseconds since the epoch; null where it does not say. */
+  readonly edited: number | null;
+}
+
+/** A layer with its count and its first rows. */
+interface ProbedLayer extends ArcgisLayer {
+  readonly count: number;
+  readonly features: readonly LayerFeature[];
+  /** The time of the newest row, as the layer has it. */
+  readonly newest: unknown;
+}
+
+/** A page of a layer's rows. */
+interface FeaturePage {
+  readonly features: readonly LayerFeature[];
+  readonly idOf: (feature: LayerFeature) => number;
+  /** The fields that were asked for. */
+  readonly names: string;
+  readonly hasMore: boolean;
+}
+
+/** A page as lines of a file. */
+interface LinePage {
+  readonly rows: readonly { readonly id: number; readonly line: string; readonly digest: string }[];
+  readonly bytes: number;
+  readonly hasMore: boolean;
+}
 
 const PAGE_ROWS = 2_000;
 
@@ -52,7 +89,7 @@ export async function probeLayer(
   request: LayerRequest,
   findTime: (fields: readonly string[]) => string | null,
   context: DownloadContext,
-) {
+): Promise<ProbedLayer> {
   const layer = await parseLayer(request, context);
   const count = await fetchCount(request, context);
   const first = { rows: 0, lastId: 0 };
@@ -107,7 +144,7 @@ export const attributesOf = ({ attributes, properties }: LayerFeature) =>
 export async function parseLayer(
   { layer, as, fields, pageRows }: LayerRequest,
   context: DownloadContext,
-) {
+): Promise<ArcgisLayer> {
   const read = layerInfo.safeParse(await getArcgisJson(`${layer}?f=json`, context));
   const info = read.success ? read.data : {};
   const all = info.fields ?? [];
@@ -262,7 +299,7 @@ export async function fetchPage(
   context: DownloadContext,
   ids: readonly number[] | null = null,
   isDrawn = true,
-) {
+): Promise<FeaturePage> {
   const { as, layer, where } = request;
   const isAfter = hasOffset || before === 0 ? where : `(${where}) AND ${idField}>${lastId}`;
   const names = request.fields === undefined ? '*' : [...new Set([idField, ...fields])].join(',');
@@ -303,7 +340,7 @@ export async function parsePage(
   pageRows: number,
   context: DownloadContext,
   ids: readonly number[] | null = null,
-) {
+): Promise<LinePage> {
   const { features, idOf, names, hasMore } = await fetchPage(
     request,
     layer,

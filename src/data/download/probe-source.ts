@@ -31,7 +31,7 @@ export async function probeParts(
   parts: ReadonlyMap<string, number>,
   context: DownloadContext,
   headers: Readonly<Record<string, string>>,
-) {
+): Promise<{ readonly state: string; readonly here: number; readonly rows: number }[]> {
   const { download, firstLine } = source;
   const probed: { readonly state: string; readonly here: number; readonly rows: number }[] = [];
   for (const [state, here] of parts) {

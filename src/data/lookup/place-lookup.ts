@@ -99,10 +99,17 @@ function areaOfAtlas(location: Location, topics: readonly TopicSlug[]): Area | n
 
 const NONE: readonly (number | null)[] = [];
 
+/** Looks up places in one version of the data. */
+export interface OpenPlaceLookup extends Disposable {
+  readonly lookUp: PlaceLookup;
+  /** Equal for two handles that were opened on the same data. */
+  readonly version: number;
+}
+
 /** Opens the data file for a run: read-only, in one read transaction until it is disposed of, so that all results are of one version even
  * if a dataset is replaced meanwhile (the load's changes wait in the WAL file). Each thread opens its own.
  * @throws PerilbookError SERVICE_DATA when the file cannot be opened, is no database, or was written by a newer version */
-export function openPlaceLookup(file: string, options: LookupOptions) {
+export function openPlaceLookup(file: string, options: LookupOptions): OpenPlaceLookup {
   const database = openDataReadOnly(file);
   try {
     const version = createHeldVersion(database);
@@ -111,7 +118,6 @@ export function openPlaceLookup(file: string, options: LookupOptions) {
     version.read();
     return {
       lookUp: createPlaceLookup(database, options, version.held),
-      /** Equal for two handles that were opened on the same data. */
       version: version.held(),
       [Symbol.dispose]: () => void database.close(),
     };

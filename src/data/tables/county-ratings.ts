@@ -1,5 +1,5 @@
 import { counted, grouped } from '../../base/format-numbers.ts';
-import { NATURAL_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
+import { NATURAL_SLUGS, type NaturalSlug, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { SqliteDatabase } from '../../sql/open-sqlite.ts';
 
 /* A place gets the rating of its tract. It gets its county's rating if the tract has an outline but no rating (outlines and ratings of
@@ -17,7 +17,24 @@ export function isCountyRated(topic: TopicSlug, rated: CountyRated): boolean {
   return rated !== '' && rated.split(' ').includes(topic);
 }
 
-export type CountyRatings = NonNullable<ReturnType<typeof readCountyRatings>>;
+/** Where places get the rating of their county. */
+export interface CountyRatings {
+  /** Tracts with an outline. */
+  readonly tracts: number;
+  /** Of these, tracts without a rating, in a county with a rating. */
+  readonly unrated: number;
+  /** Tracts with an outline and without a rating, in a county without one, in a state with ratings: places in them get no rating. */
+  readonly unanswered: number;
+  /** The hazards that other tracts lack, with the number of these tracts. */
+  readonly hazards: readonly { readonly topic: NaturalSlug; readonly tracts: number }[];
+  /** Rated counties in which some tract has no outline. */
+  readonly counties: number;
+  /** No tract has an outline and a rating: each place gets the rating of its county. */
+  readonly isEverywhere: boolean;
+  /** The years of the outlines and of the ratings of tracts. */
+  readonly outlines: string;
+  readonly ratings: string;
+}
 
 /** Records the areas again. Call it in the transaction that replaces areas or ratings. */
 export function writeCountyRatedAreas(database: SqliteDatabase): void {
@@ -64,7 +81,7 @@ export function countyRatedAreas(database: SqliteDatabase): ReadonlyMap<string, 
 }
 
 /** The recorded areas; null if no place gets the rating of its county, and for sample data, which has only counties. */
-export function readCountyRatings(database: SqliteDatabase) {
+export function readCountyRatings(database: SqliteDatabase): CountyRatings | null {
   const scalar = <T>(sql: string) => database.prepare<[], T>(sql).pluck().get()!;
   const areas = scalar<number>('SELECT count(*) FROM county_rated_areas');
   if (
@@ -108,19 +125,12 @@ export function readCountyRatings(database: SqliteDatabase) {
       'SELECT EXISTS (SELECT 1 FROM areas_tract) AND EXISTS (SELECT 1 FROM ratings_tract)',
     ) === 0;
   return {
-    /** Tracts with an outline. */
     tracts,
-    /** Of these, tracts without a rating, in a county with a rating. */
     unrated,
-    /** Tracts with an outline and without a rating, in a county without one, in a state with ratings: places in them get no rating. */
     unanswered,
-    /** The hazards that other tracts lack, with the number of these tracts. */
     hazards: hazards.filter(({ tracts: own }) => own > 0),
-    /** Rated counties in which some tract has no outline. */
     counties,
-    /** No tract has an outline and a rating: each place gets the rating of its county. */
     isEverywhere,
-    /** The years of the outlines and of the ratings of tracts. */
     outlines: vintages('areas'),
     ratings: vintages('nri'),
   };

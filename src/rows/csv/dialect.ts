@@ -156,7 +156,7 @@ export function likelyHeader(
   input: InputFile,
   options: OpenOptions,
   isHeader: (fields: readonly string[]) => boolean,
-) {
+): number | null {
   for (let headerLine = 1; headerLine <= TITLE_LINES; headerLine++) {
     if (headerLine === (options.headerLine ?? 1)) continue;
     try {

@@ -205,7 +205,7 @@ export async function encodingToWrite(
   input: InputFile,
   dialect: Dialect,
   scanned: readonly RowPiece[] | undefined,
-) {
+): Promise<string> {
   if (!dialect.isEncodingGuessed || input.isWhole || !isAscii(input.head)) return dialect.encoding;
   if (scanned !== undefined && scanned.length > 0)
     return scanned.find(({ encoding }) => encoding)?.encoding ?? dialect.encoding;

@@ -76,7 +76,11 @@ let spareWindow: Buffer | null = null;
 
 /** Streams the records after the header in batches, or those that begin in a piece. Memory is bounded by the window, which grows only
  * for a longer record. Returns the piece that it read. */
-export async function* csvBatches(input: InputFile, dialect: Dialect, request: BatchRequest) {
+export async function* csvBatches(
+  input: InputFile,
+  dialect: Dialect,
+  request: BatchRequest,
+): AsyncGenerator<CsvBatch, RowPiece> {
   const { header, firstLine } = dialect;
   const whole = {
     from: header.next,
@@ -233,7 +237,7 @@ export function cutRecord(
   dropFrom: number | null,
   cuts: Int32Array,
   at: number,
-) {
+): void {
   const kept = dropFrom ?? width;
   const keep = span.fields > width ? span.fields - (width - kept) : Math.min(span.fields, kept);
   cuts[at] = keep >= span.fields ? span.end : keep === 0 ? span.start : span.starts[keep]! - 1;

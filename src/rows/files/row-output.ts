@@ -20,7 +20,7 @@ export async function writeRows(
   target: TableTarget,
   input: InputIdentity | null,
   writeAll: (gathered: ByteBuffer) => Promise<number>,
-  encoded = (file: OutputFile) => file,
+  encoded: (file: OutputFile) => OutputFile = (file) => file,
 ): Promise<WriteResult> {
   const file = await openOutput(target, input);
   let bytes = 0;

@@ -33,7 +33,7 @@ export function extendArrowSchema(
   value: string,
   kept: readonly string[],
   added: readonly AddedColumn[],
-) {
+): string | null {
   try {
     return extended(messageIn(Buffer.from(value, 'base64')), kept, added);
   } catch (error) {

@@ -127,7 +127,15 @@ function checkChunk(file: ParquetFile, group: RowGroup, node: SchemaNode): void 
 }
 
 /** The position of a column chunk, checked to be inside the file. @throws Damage */
-export function chunkRange(file: ParquetFile, group: RowGroup, node: SchemaNode) {
+/** Where the pages of a column are, and how they are packed. */
+interface ChunkRange {
+  readonly start: number;
+  readonly end: number;
+  readonly values: number;
+  readonly codec: number;
+}
+
+export function chunkRange(file: ParquetFile, group: RowGroup, node: SchemaNode): ChunkRange {
   const meta = CHUNK.meta.read(group.chunks[node.leaf!.index]!);
   if (!meta) throw new Damage(`column ${node.name} has no description`);
   const values = readSize(meta, CHUNK_META.values, `the number of values of column ${node.name}`);

@@ -124,7 +124,7 @@ export async function* decodedPages<T>(
   at: GroupReader,
   node: SchemaNode,
   form: (value: StoredValue) => T,
-) {
+): AsyncGenerator<DecodedPage<T>, void> {
   const decode = pageDecoder(node, form);
   for await (const page of pagesOf(at, node)) {
     const decoded = decode(page);
@@ -145,7 +145,7 @@ export function flatSource<T>(
   let page: DecodedPage<T> | null = null;
   let entry = 0;
   let next = 0;
-  return async (count: number) => {
+  return async (count: number): Promise<T[]> => {
     const values = new Array<T>(count);
     for (let row = 0; row < count; ) {
       if (page === null || entry === page.values) {

@@ -11,7 +11,7 @@ export function decodeValues(
   encoding: number,
   leaf: Leaf,
   count: number,
-) {
+): ArrayLike<StoredValue> {
   if (count === 0) return [];
   const { type } = leaf;
   const { plain, runs, differences, textLengths, sharedTexts, splitBytes } = ENCODINGS;

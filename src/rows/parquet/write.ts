@@ -4,7 +4,7 @@ import { fieldOf } from '../../formats/typed-value.ts';
 import { type ByteBuffer, byteBuffer } from '../files/byte-buffer.ts';
 import { type WriteNewFile, writeRows } from '../files/row-output.ts';
 import { nextPlaces } from '../placed-fields.ts';
-import type { TableColumn, WriteRequest } from '../port.ts';
+import type { TableColumn, WriteRequest, WriteResult } from '../port.ts';
 import { type ChunkFacts, describeChunk, encodedChunks } from './chunk.ts';
 import { type BuiltColumns, columnBuilder } from './column-builder.ts';
 import {
@@ -31,7 +31,7 @@ export async function writeParquet(
   file: ParquetFile,
   columns: readonly FileColumn[],
   request: WriteRequest,
-) {
+): Promise<WriteResult> {
   return await writeRows(request, file.input.identity, async (gathered) => {
     await using pass = await file.input.startPass();
     const sink = parquetSink(gathered);
@@ -165,7 +165,7 @@ export function parquetSink(gathered: ByteBuffer) {
     await gathered.flushIfFull();
   };
   return {
-    position: () => position,
+    position: (): number => position,
     write,
     async addChunks(store: BuiltColumns): Promise<ThriftStruct[]> {
       const start = position;

@@ -36,7 +36,10 @@ const isHidden = (segment: string) =>
  * that begin with `_` are skipped, as in Spark, Hive and DuckDB. Other files are not skipped: rows would be lost silently.
  * @param folder the folder for relative names
  * @throws INPUT_UNREADABLE if a source has no files */
-export async function listParts(folder: string, sources: readonly string[]) {
+export async function listParts(
+  folder: string,
+  sources: readonly string[],
+): Promise<{ readonly parts: ListedPart[]; readonly unfinished: string[] }> {
   const byName = new Map<string, ListedPart>();
   const unfinished = new Set<string>();
   for (const source of sources) {

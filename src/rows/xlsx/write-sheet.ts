@@ -257,7 +257,7 @@ export function partedRanges(
   ref: string,
   region: Pick<MergedRange, 'from' | 'to'>,
   isEdited: Uint8Array<ArrayBuffer>,
-) {
+): string[] {
   const range = parseRange(ref);
   if (range === null || range.to <= region.from || range.from >= region.to) return [ref];
   const edited = isEdited.subarray(range.top, range.bottom + 1);

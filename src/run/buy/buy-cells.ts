@@ -50,7 +50,7 @@ export async function buyCells(
   buying: Buying,
   queue: CellQueue,
   { order, topicsOf, credits }: CellPurchase,
-) {
+): Promise<void> {
   const { job, plan, effects, progress, payer, health } = buying;
   const reservations = new CreditReservations(credits);
   const purchaseOf = purchaseBySet(() => payer.priceList);

@@ -32,7 +32,7 @@ export async function readKeys(
   sources: readonly KeySource[],
   environment: Variables,
   interrupt?: AbortSignal,
-) {
+): Promise<Key[]> {
   const keys: Key[] = [];
   for (const [index, { env, file, scopes }] of sources.entries()) {
     const content = env !== undefined ? environment[env] : await readKeyFile(file!, interrupt);

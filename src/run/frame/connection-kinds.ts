@@ -53,7 +53,15 @@ export function purchaseJob(job: Job, { sample }: Pick<Connection, 'sample'>): J
 const ALL: SampleMark = { until: Number.POSITIVE_INFINITY, still: true };
 const NONE: SampleMark = { until: Number.NEGATIVE_INFINITY, still: false };
 
-export type SampleRows = Awaited<ReturnType<typeof openSampleRows>>;
+/** Which rows are sample data. */
+export interface SampleRows {
+  /** Reads the mark again, after buying. */
+  refresh(): Promise<void>;
+  /** Whether one of the rows checked so far is sample data. */
+  readonly any: boolean;
+  /** Whether the answers of a row are sample data, by the time of the oldest. */
+  has(oldest: number): boolean;
+}
 
 /** Which rows are sample data. Only a service's answers tell that it serves sample data, so the mark is read again after
  * buying. Answers from before the mark then count as sample data too, because nothing proves that they are real. */
@@ -61,7 +69,7 @@ export async function openSampleRows(
   { sample }: Pick<Connection, 'sample'>,
   store: Store,
   source: number,
-) {
+): Promise<SampleRows> {
   const readMark = async () => (sample ? ALL : ((await store.sampleMark(source)) ?? NONE));
   let mark = await readMark();
   let hasFound = false;
@@ -69,11 +77,9 @@ export async function openSampleRows(
     async refresh(): Promise<void> {
       mark = await readMark();
     },
-    /** Whether one of the rows checked so far is sample data. */
     get any(): boolean {
       return hasFound || mark.still;
     },
-    /** Whether the answers of a row are sample data, by the time of the oldest. */
     has(oldest: number): boolean {
       const has = oldest <= mark.until;
       hasFound ||= has;

@@ -39,7 +39,7 @@ export function missingTopics(
   record: CellRecord | null,
   topics: readonly TopicSlug[],
   freshness: Freshness,
-) {
+): TopicSlug[] {
   if (record === null) return [...topics];
   const missing = unanswered(record, topics, freshness);
   return isRejected(record, missing, freshness) ? [] : missing;

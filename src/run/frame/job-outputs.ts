@@ -45,7 +45,7 @@ export async function refuseReplacement(
   outputs: readonly Output[],
   files: readonly ProtectedFile[],
   force: boolean,
-) {
+): Promise<void> {
   const kept = await Promise.all(
     files.map(async ({ path, what }) => ({
       what,

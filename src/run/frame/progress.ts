@@ -83,7 +83,7 @@ export function countSettled(
   progress: Progress,
   { credits, charge }: Pick<Settlement, 'credits' | 'charge'>,
   price: number,
-) {
+): void {
   addTo(progress, { callsInFlight: -1, calls: 1 });
   if (credits > price) addTo(progress, { callsAbovePrice: 1, creditsAbovePrice: credits - price });
   addTo(

@@ -19,13 +19,20 @@ export interface LookupTerms {
 
 type CellFailure = CellAnswers['failures'][number];
 
+/** The answers and failures of a cell. */
+interface PlaceAnswers {
+  readonly cell: Cell;
+  readonly answers: Answer[];
+  readonly failures: CellFailure[];
+}
+
 /** Converts the result of a place's look-up into the answers and failures of its cell. */
 export function answersOfPlace(
   cell: Cell,
   topics: readonly TopicSlug[],
   placeResult: PlaceResult,
   terms: LookupTerms,
-) {
+): PlaceAnswers {
   if (placeResult.kind !== 'covered')
     return { cell, answers: [], failures: notCovered(topics, placeResult, terms) };
   const answers: Answer[] = [];

@@ -26,12 +26,31 @@ export type LocationLayout = Pick<Layout, 'pair'> & Partial<Pick<Layout, 'compas
 
 export type LocateSettings = Pick<Job, 'precision' | 'coordinates'>;
 
-/** The cell of a row, or what is wrong with its location. `isLenient`: only lenient parsing could read it. */
+/** The cell of a row, or what is wrong with its location. */
+export type LocatedRow =
+  | {
+      readonly ok: true;
+      readonly cell: Cell;
+      readonly location: Location;
+      /** Only lenient parsing could read it. */
+      readonly isLenient: boolean;
+      /** The location is a point inside an outline. */
+      readonly isInside: boolean;
+    }
+  | {
+      readonly ok: false;
+      readonly finding: RowFinding;
+      readonly note: string;
+      /** Where the location would be, were its numbers swapped or their signs other. */
+      readonly elsewhere?: Location;
+    };
+
+/** The cell of a row, or what is wrong with its location. */
 export function locate(
   row: Row,
   { precision, coordinates }: LocateSettings,
   { pair, compass }: LocationLayout,
-) {
+): LocatedRow {
   if (row.noLocation !== undefined)
     return { ok: false, finding: row.noLocation, note: NO_LOCATION_NOTES[row.noLocation] } as const;
   if (row.problem !== undefined) {

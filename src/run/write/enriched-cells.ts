@@ -22,7 +22,7 @@ export interface EnrichedCell extends CellOfInput {
 export async function* enrichedCells(
   prepared: RunContext & { readonly plan: Plan },
   isSkipped: (cell: number) => boolean = () => false,
-) {
+): AsyncGenerator<EnrichedCell[], void> {
   const { plan } = prepared;
   const { cells } = plan.scan;
   function* numbers() {
