@@ -222,7 +222,7 @@ test('a data file without room ends a load and a run on sample data with SERVICE
     assert.equal(code, 2, stderr);
     assert.match(
       stderr,
-      /The data file \S+ has no room left on its disk: .*\n {2}Make room, .*\[SERVICE_DATA\]/,
+      /The data file \S+ has no room left on its disk: .*\n {2}hint: Make room, .*\[SERVICE_DATA\]/,
     );
   }
 });

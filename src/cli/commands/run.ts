@@ -151,7 +151,8 @@ async function planAndRun(
     },
   }).catch((error: unknown) => {
     const { creditsSpent } = progress;
-    if (creditsSpent > 0) say(messages, `spent  ${counted(creditsSpent, 'credit')}`, 'error');
+    // With --quiet too: it belongs to the error, which follows.
+    if (creditsSpent > 0) say(context, `spent  ${counted(creditsSpent, 'credit')}`);
     throw error;
   });
   return owned.use(done);
