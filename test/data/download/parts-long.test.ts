@@ -151,27 +151,35 @@ for (const [source, layerPath, layer, shape] of [
 }
 
 // On the other bank of the Potomac coarse outlines put each corner into Virginia; the fires are some kilometres into California.
-for (const [source, layer, state, attributes, [lng, lat]] of [
-  ['parks', PARKS, 'DC', { State_Nm: 'DC', Pub_Access: 'OA', Unit_Nm: 'P' }, [-77.1, 38.85]],
+for (const [source, layer, state, attributesOf, [lng, lat]] of [
+  [
+    'parks',
+    PARKS,
+    'DC',
+    (Unit_Nm: string) => ({ State_Nm: 'DC', Pub_Access: 'OA', Unit_Nm }),
+    [-77.1, 38.85],
+  ],
   [
     'wildfire-perimeters',
     PERIMETERS,
     'NV',
-    {
+    (name: string) => ({
       attr_POOState: 'US-NV',
       attr_IncidentTypeCategory: 'WF',
-      attr_IncidentName: 'F',
-      poly_IncidentName: 'F',
-    },
+      attr_IncidentName: name,
+      poly_IncidentName: name,
+    }),
     [-120.2, 39.5],
   ],
 ] as const) {
   test(`what the agency of ${source} lists under a state is of that state, wherever outlines draw it`, async (t) => {
     const { mirror, run, rows } = await setUp(t);
-    const outlines = Array.from({ length: 28 }, (_, index) =>
-      square(lng + index / 1_000, lat, 0.002),
-    );
-    mirror.layers.set(layer, layerOf(outlines.map((geometry) => ({ attributes, geometry }))));
+    // Each has a name of its own: outlines of one name, so near to each other, are of one fire.
+    const published = Array.from({ length: 28 }, (_, index) => ({
+      attributes: attributesOf(`Number ${index}`),
+      geometry: square(lng + index / 1_000, lat, 0.002),
+    }));
+    mirror.layers.set(layer, layerOf(published));
     const got = await run('get', source, '--states', state, '--yes');
     assert.equal(got.code, 0, got.stderr);
     assert.equal(await rows(), 28);
