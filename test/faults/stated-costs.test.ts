@@ -283,7 +283,7 @@ for (const [what, buy] of [
   test(`SQLite, ${what}: whatever a service states and refuses, in whatever words, the ledger has it and the bound holds`, async (t) => {
     await tellStories(
       t,
-      times({ short: 8, long: 300, soak: 3_000 }),
+      times({ short: 8, long: 60, soak: 3_000 }),
       async ({ folder, clock }, number) =>
         openSqliteStore(join(folder, `stated-${number}.db`), clock, owner),
       buy,
@@ -299,6 +299,6 @@ test(
     const open = async ({ clock }: Harness) =>
       openPostgresStore(server.storeAddress(), clock, owner);
     for (const buy of [buyFile, buyRows])
-      await tellStories(t, times({ long: 40, soak: 400 }), open, buy);
+      await tellStories(t, times({ long: 10, soak: 400 }), open, buy);
   },
 );
