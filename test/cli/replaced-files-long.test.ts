@@ -133,7 +133,7 @@ test('an output or a key file that cannot be looked at is refused by its name', 
   symlinkSync('loop.csv', path('loop.csv'));
   for (const output of ['loop.csv', `${'o'.repeat(300)}.csv`]) {
     const { code, stderr } = await perilbook('run', 'in.csv', '-t', 'wildfire', '-o', output);
-    assert.deepEqual([code, /\[OUTPUT_UNWRITABLE\]/.test(stderr)], [2, true], stderr);
+    assert.deepEqual([code, /\[(?:OUTPUT_UNWRITABLE|USAGE)\]/.test(stderr)], [2, true], stderr);
   }
   const service = ['--base-url', 'http://127.0.0.1:9', '--api-key-file', 'loop.csv'];
   const ended = await perilbook('run', 'in.csv', '-t', 'wildfire', ...service, '--budget', '1');

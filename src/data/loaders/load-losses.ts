@@ -80,14 +80,20 @@ export const LOAD_NEWER =
 /** The number of ratings by state and hazard: `NE drought`. */
 export type RatingCounts = ReadonlyMap<string, number>;
 
-/** The stored ratings of a level. */
-export function storedRatings(database: DataDatabase, level: Level): RatingCounts {
+/** The stored ratings of a level.
+ * @param counties of these counties alone, by their five digits; null for all */
+export function storedRatings(
+  database: DataDatabase,
+  level: Level,
+  counties: ReadonlySet<string> | null,
+): RatingCounts {
   const rows = database
-    .prepare<[], [code: string, topic: string, count: number]>(
-      `SELECT substr(geoid, 1, 2), topic, count(*) FROM ratings_${level} GROUP BY 1, 2`,
+    .prepare<{ readonly counties: string | null }, [code: string, topic: string, count: number]>(
+      `SELECT substr(geoid, 1, 2), topic, count(*) FROM ratings_${level}
+       WHERE @counties IS NULL OR substr(geoid, 1, 5) IN (SELECT value FROM json_each(@counties)) GROUP BY 1, 2`,
     )
     .raw()
-    .all();
+    .all({ counties: counties && JSON.stringify([...counties]) });
   return new Map(rows.map(([code, topic, count]) => [`${stateOf(code)} ${topic}`, count]));
 }
 

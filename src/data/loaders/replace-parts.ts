@@ -135,6 +135,9 @@ export async function replaceParts(
   const isMerged =
     isDerived && isByHand && !replace && units !== null && (units.isIssuedAlone || !isOfUs);
   if (isMerged && comparable.length > 0) {
+    // Of the counties that it replaces: a county with fewer hazards would else lose them unnoticed.
+    if (dataset === 'nri')
+      refuseLostHazards(storedRatings(database, level, counts.units), counts.byHazard, loaded);
     const kept = load.keep(keptBesides(loaded, counts.units), report.files + 1);
     const merged = mergedParts(dataset, units, parts, comparable, counts, kept);
     const total = load.publish(merged.parts, false, clock.now(), merged.partsOf);
@@ -148,7 +151,7 @@ export async function replaceParts(
     refuseOlderData(dataset, parts, comparable, isByHand);
     refuseLosses(dataset, { ...stored, parts: comparable }, counts.rowsOf(loaded), counts.byState);
     if (dataset === 'nri')
-      refuseLostHazards(storedRatings(database, level), counts.byHazard, loaded);
+      refuseLostHazards(storedRatings(database, level, null), counts.byHazard, loaded);
     if (units !== null) {
       for (const change of refuseLostUnits(dataset, units, comparable, loaded, counts))
         report.note(change);
