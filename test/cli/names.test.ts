@@ -131,7 +131,7 @@ for (const [door, read] of [
         assert.ok(isEncoded || plain.endsWith(name.replace(/^\//, '')), name);
         if (door === 'a store') {
           assert.ok(!name.includes(SECRET), name);
-          assert.doesNotMatch(name, /:\/\/|^\w{2,}:|\?\w+=|(?<! )\$\w|\$\{|%APPDATA%|\{\{/);
+          assert.doesNotMatch(name, /(?<!^\w):\/\/|^\w{2,}:|\?\w+=|(?<! )\$\w|\$\{|%APPDATA%|\{\{/);
         }
       }),
       { numRuns: DRAWN },
