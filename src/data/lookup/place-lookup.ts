@@ -81,8 +81,12 @@ export function createPlaceLookup(
   }
 
   return (topics, location, now) => {
-    const area = areaAt(location) ?? areaOfAtlas(location, topics);
-    if (area === null) return boundaries.withoutArea(location);
+    const found = areaAt(location);
+    const reason = found === null ? boundaries.withoutArea(location) : null;
+    // Outside of boundaries that are here, a place is outside for layers, too.
+    const isUnknown = reason !== null && reason.kind !== 'outside_coverage';
+    const area = found ?? (isUnknown ? areaOfAtlas(location, topics) : null);
+    if (area === null) return reason!;
     const results = topics.map((topic) => {
       const finding = decide(topic, location, area, now);
       return 'reason' in finding ? finding : counted(finding, location);
