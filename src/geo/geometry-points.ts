@@ -1,9 +1,18 @@
+import { createRequire } from 'node:module';
 import type { MultiPolygon, Polygon, Position } from 'geojson';
-import polylabel from 'polylabel';
+import type polylabel from 'polylabel';
 import { resultOrNull } from '../base/errors.ts';
 import { type Location, METERS_PER_DEGREE, UNITS_PER_DEGREE } from './coordinates.ts';
 import { isPosition } from './nearest.ts';
 import { polygonsOf } from './outline.ts';
+
+let loaded: typeof polylabel | undefined;
+
+/** Loaded with the first outline: the start of each command would pay for it. */
+function loadPolylabel(): typeof polylabel {
+  loaded ??= (createRequire(import.meta.url)('polylabel') as { default: typeof polylabel }).default;
+  return loaded;
+}
 
 /** The location of a geometry, or the reason why it has none. */
 export interface PointText {
@@ -171,7 +180,7 @@ export function innerPoint(geometry: Polygon | MultiPolygon): Location | 'too_la
   for (const polygon of polygons) {
     if ((polygon[0]?.length ?? 0) < 4) continue;
     const rings = polygon.map((ring) => ring.map(metres));
-    const point = polylabel(rings, PRECISION);
+    const point = loadPolylabel()(rings, PRECISION);
     if (point.distance > most) [best, most] = [point, point.distance];
   }
   const degrees = (value: number) => Math.round(value * UNITS_PER_DEGREE) / UNITS_PER_DEGREE;

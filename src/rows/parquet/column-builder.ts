@@ -46,12 +46,12 @@ export function columnMemory(): ColumnMemory {
   const ids: Uint32Array[] = [];
   return {
     numbers(column, rows) {
-      if ((numbers[column]?.length ?? 0) < rows)
+      if ((numbers[column]?.length ?? -1) < rows)
         numbers[column] = new Float64Array(new SharedArrayBuffer(8 * rows));
       return numbers[column]!.subarray(0, rows);
     },
     ids(column, rows) {
-      if ((ids[column]?.length ?? 0) < rows)
+      if ((ids[column]?.length ?? -1) < rows)
         ids[column] = new Uint32Array(new SharedArrayBuffer(4 * rows));
       return ids[column]!.subarray(0, rows);
     },

@@ -148,7 +148,7 @@ async function* editedSheet(
     const firstRow = rows[0]?.from ?? Number.POSITIVE_INFINITY;
     passRanges((from) => from < firstRow);
     const count = rows.filter(sheet.isRecord).length;
-    const added = await nextFields(count);
+    const added = count === 0 ? [] : await nextFields(count);
     let record = 0;
     for (const row of rows) {
       const isRecord = sheet.isRecord(row);
