@@ -69,7 +69,8 @@ export async function uiCommand(
     onBug: (error) =>
       say(
         context,
-        `error: this is a bug, please report it: ${error instanceof Error ? error.stack : error}`,
+        `this is a bug, please report it: ${error instanceof Error ? error.stack : error}`,
+        'error',
       ),
   });
   return await serve(context, base, ui, first?.sample === true);
