@@ -38,7 +38,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   fastify: ['service', 'page'],
   yaml: ['job', 'data'],
   'd3-geo': ['sample', 'report'],
-  'topojson-client': ['sample', 'report', 'data', 'geo'],
+  'topojson-client': ['sample', 'report', 'data', 'rows', 'geo'],
   proj4: ['formats'],
   '@terraformer/arcgis': ['formats'],
   shapefile: ['formats'],
@@ -47,7 +47,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   zod: ['cli', 'page', 'report', 'run', 'service', 'job', 'client', 'data', 'contract'],
   // Types alone.
   geojson: ['sample', 'data', 'formats', 'geo', 'rows'],
-  'topojson-specification': ['report', 'geo'],
+  'topojson-specification': ['report', 'rows', 'geo'],
 };
 
 interface Import {

@@ -40,7 +40,7 @@ interface Setting {
 const GROUPS = {
   Input: {
     input: {
-      help: 'CSV, Excel (.xlsx), Parquet, NDJSON, a JSON array or GeoJSON, by a path relative to this file; for part files a folder, a pattern (parts/*.csv) or a list',
+      help: 'CSV, Excel (.xlsx), Parquet, NDJSON, a JSON array, GeoJSON or TopoJSON, by a path relative to this file; for part files a folder, a pattern (parts/*.csv) or a list',
       schema: ({ inputPaths }) => inputPaths,
     },
     sheet: {

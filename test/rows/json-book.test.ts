@@ -18,6 +18,7 @@ import { locationByNames } from './location-of.ts';
 
 const folder = temporaryFolder();
 const FIELDS = ['ok', 'µ "x"', 1.5];
+const POINTS = ['geometry.latitude', 'geometry.longitude'];
 const MEMBERS = '"hazard_status":"ok","hazard_note":"µ \\"x\\"","hail_score":1.5';
 
 async function enrichJson(
@@ -359,4 +360,63 @@ test('an empty collection, a single feature, and features one after the other ar
       ids.length,
     );
   }
+});
+
+/** Two parcels of 100 m that share a line, a point and a line, in steps of a thousandth of a degree. */
+const TOPOLOGY = `\ufeff{ "type":"Topology","transform":{"scale":[0.001,0.001],"translate":[-100,40]},
+ "objects":{"parcels":{"type":"GeometryCollection","geometries":[
+  {"type":"Polygon","id":7,"arcs":[[0,1]],"properties":{"name":"west", "n":1.50}} ,
+  {"type":"Polygon","arcs":[[-1,2]]},
+  {"type":null,"properties":{"name":"none"}},
+  {"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[500,500],"properties":{}}]},
+  {"type":"Polygon","arcs":[[9]]}]},
+  "road":{"type":"LineString","arcs":[0]}},
+ "arcs":[[[1,0],[0,1]],[[1,1],[-1,0],[0,-1],[1,0]],[[1,0],[1,0],[0,1],[-1,0]]]}`;
+
+test('TopoJSON: each geometry of its objects is a row, at a point inside its outline', async () => {
+  const output = await enrichJson(TOPOLOGY, {}, 'topojson');
+  const expected = TOPOLOGY.replace('1.50}', `1.50,${MEMBERS}}`)
+    .replace('[[-1,2]]', `[[-1,2]],"properties":{${MEMBERS}}`)
+    .replace('"none"}', `"none",${MEMBERS}}`)
+    .replace('"properties":{}', `"properties":{${MEMBERS}}`)
+    .replace('[[9]]', `[[9]],"properties":{${MEMBERS}}`)
+    .replace('"LineString","arcs":[0]', (all) => `${all},"properties":{${MEMBERS}}`);
+  assert.equal(output, expected);
+  await assertSameAgain(output, 'topojson');
+  writeFileSync(join(folder, 'in.topojson'), TOPOLOGY);
+  const rowFile = await openRowFile(join(folder, 'in.topojson'));
+  assert.deepEqual(rowFile.columns, [...POINTS, 'feature.id', 'name', 'n']);
+  const inside = 'Looked up at a point inside its outline.';
+  const rows = await allRows(rowFile, [0, 1, 2, 3]);
+  assert.deepEqual(
+    rows.map(({ fields, problem, remark }) => [...fields, problem ?? remark]),
+    [
+      ['40.0005', '-99.9995', '7', 'west', inside],
+      ['40.0005', '-99.9985', '', '', inside],
+      ['', '', '', 'none', undefined],
+      ['40.5', '-99.5', '', '', undefined],
+      ['', '', '', '', 'The geometry is a damaged geometry, not a Point.'],
+      ['', '', '', '', 'The geometry is a LineString, not a Point.'],
+    ],
+  );
+});
+
+test('TopoJSON becomes a table, and is refused where it is cut off', async () => {
+  const [file, output] = [join(folder, 'in.json'), join(folder, 'out.csv')];
+  writeFileSync(file, TOPOLOGY);
+  await writeRows(await openRowFile(file), { output, fill: fillWith(FIELDS) });
+  const lines = readFileSync(output, 'utf8').trim().split('\n');
+  assert.deepEqual(
+    [lines[0], lines[1], lines.length],
+    [
+      'geometry.latitude,geometry.longitude,feature.id,name,n,hazard_status,hazard_note,hail_score',
+      '40.0005,-99.9995,7,west,1.5,ok,"µ ""x""",1.5',
+      7,
+    ],
+  );
+  writeFileSync(file, TOPOLOGY.slice(0, -2));
+  await assert.rejects(openRowFile(file), {
+    code: 'INPUT_UNREADABLE',
+    message: /is TopoJSON that is damaged or cut off$/,
+  });
 });

@@ -58,7 +58,13 @@ const NO_PATH = {
   hint: 'For instance /folder/portfolio.csv.',
 };
 
-const FORMATS = { xlsx: 'Excel', xlsm: 'Excel', parquet: 'Parquet', geojson: 'GeoJSON' };
+const FORMATS = {
+  xlsx: 'Excel',
+  xlsm: 'Excel',
+  parquet: 'Parquet',
+  geojson: 'GeoJSON',
+  topojson: 'TopoJSON',
+};
 
 export function FileStep() {
   useEffect(() => {
@@ -102,7 +108,7 @@ function Opener() {
       <p class="drop-words">Drop a file with latitude and longitude columns here</p>
       <p class="row"><input type="file" id="file" class="unseen" aria-describedby="file-kinds" ...${needsServer()} onChange=${pick} /><label class="button primary" for="file">Choose a file</label>
         <button type="button" id="sample-file" class="button" onClick=${sendSample} ...${needsServer()}>Try it with a sample</button></p>
-      <p id="file-kinds" class="soft small">CSV, Excel, Parquet, NDJSON, JSON or GeoJSON. It stays on this machine; only coordinates are sent to the service.</p>
+      <p id="file-kinds" class="soft small">CSV, Excel, Parquet, NDJSON, JSON, GeoJSON or TopoJSON. It stays on this machine; only coordinates are sent to the service.</p>
     </div>
     <form id="path-form" class="path" onSubmit=${openPath}>
       <label for="path">Or open a file on this machine by its path</label>

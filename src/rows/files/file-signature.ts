@@ -79,11 +79,6 @@ const SIGNATURES: readonly {
     hint: arraysHint('@csv'),
   },
   {
-    start: /^(?:\xef\xbb\xbf)?\s*\{\s*"type"\s*:\s*"Topology"/,
-    what: 'TopoJSON',
-    hint: 'Write it as GeoJSON, for instance with: npx -p topojson-client topo2geo NAME=rows.geojson < FILE.',
-  },
-  {
     start: /^(?:\xef\xbb\xbf)?\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*"0"\s*:/,
     what: 'JSON by columns, as pandas writes it with orient="columns"',
     hint: 'Write it with orient="records": df.to_json(FILE, orient="records"). To read this one again: pd.read_json(FILE, orient="columns").',

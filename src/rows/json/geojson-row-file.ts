@@ -30,6 +30,7 @@ import type { NewTable, Row, RowFile, WriteRequest, WriteResult } from '../port.
 import {
   isObject,
   type JsonColumn,
+  type JsonObject,
   jsonColumns,
   jsonText,
   jsonType,
@@ -37,6 +38,7 @@ import {
   parseObject,
 } from './json-values.ts';
 import { addPieces } from './ndjson-row-file.ts';
+import { topologyFeatures } from './topology.ts';
 
 /** The whole file is held in memory. */
 const LARGEST_FILE = 256 * 1024 * 1024;
@@ -50,18 +52,53 @@ const ID_COLUMN: JsonColumn = { name: 'feature.id', path: ['id'] };
 
 type GeojsonFeature = ReturnType<typeof listElements>[number];
 
+/** A format of features: how they are found in its bytes. */
+interface FeatureNotation {
+  readonly format: 'geojson' | 'topojson';
+  readonly title: string;
+  /** @throws NotJson */
+  readonly find: (bytes: Buffer) => FoundFeatures;
+}
+
+interface FoundFeatures {
+  readonly features: readonly GeojsonFeature[];
+  /** The geometry of a feature, as GeoJSON has it. */
+  readonly geometryOf: (feature: JsonObject) => unknown;
+}
+
+const GEOJSON: FeatureNotation = {
+  format: 'geojson',
+  title: 'GeoJSON',
+  find: (bytes) => ({ features: parseFeatures(bytes), geometryOf: ({ geometry }) => geometry }),
+};
+
+const TOPOJSON: FeatureNotation = { format: 'topojson', title: 'TopoJSON', find: topologyFeatures };
+
 /** Opens GeoJSON. Its columns are the latitude and the longitude of the geometry, the id of the feature, then the properties. */
 export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
-  const bytes = await wholeFile(input);
-  const { features, columns, hasPoints, outlines, hasIds, shapes } = orNotJson(
-    () => survey(bytes),
+  return await featuresFile(input, GEOJSON);
+}
+
+/** Opens TopoJSON, with the same columns. */
+export async function topojsonRowFile(input: InputFile): Promise<RowFile> {
+  return await featuresFile(input, TOPOJSON);
+}
+
+async function featuresFile(
+  input: InputFile,
+  { format, title, find }: FeatureNotation,
+): Promise<RowFile> {
+  const bytes = await wholeFile(input, title);
+  const { found, columns, hasPoints, outlines, hasIds, shapes } = orNotJson(
+    () => survey(bytes, find(bytes)),
     (error) =>
       input.refused(
-        'is GeoJSON that is damaged or cut off',
+        `is ${title} that is damaged or cut off`,
         'Write or fetch the file again.',
         error,
       ),
   );
+  const { features, geometryOf } = found;
   // Without points, the location is two columns of degrees among the properties.
   const before = [
     ...(hasPoints || features.length === 0 ? POINT_COLUMNS : []),
@@ -78,7 +115,7 @@ export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
   const axisOf = (index: number) => POINT_COLUMNS.indexOf(before[index] ?? '');
   const makeRow = (feature: GeojsonFeature, number: number, wanted: readonly number[]): Row => {
     const whole = featureAt(bytes, feature);
-    const { point, problem, remark } = parsePoint(whole.geometry);
+    const { point, problem, remark } = parsePoint(geometryOf(whole));
     const values = wanted.map((index) => {
       if (index >= before.length)
         return memberAt(whole.properties, columns[index - before.length]!);
@@ -94,7 +131,7 @@ export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
     };
   };
   return {
-    format: 'geojson',
+    format,
     hasTypes: true,
     unit: 'feature',
     note:
@@ -128,7 +165,7 @@ export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
   };
 }
 
-async function wholeFile(input: InputFile): Promise<Buffer> {
+async function wholeFile(input: InputFile, title: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   await using pass = await input.startPass();
@@ -140,7 +177,7 @@ async function wholeFile(input: InputFile): Promise<Buffer> {
         'Write it as GeoParquet, or as CSV with a column for latitude and one for longitude.';
       throw unreadable(
         input.name,
-        `is GeoJSON of more than ${LARGEST_FILE / 1024 / 1024} MiB`,
+        `is ${title} of more than ${LARGEST_FILE / 1024 / 1024} MiB`,
         hint,
       );
     }
@@ -175,15 +212,15 @@ function nextValue(bytes: Buffer, from: number): number {
   return at;
 }
 
-function featureAt(bytes: Buffer, { from, to }: GeojsonFeature): Readonly<Record<string, unknown>> {
+function featureAt(bytes: Buffer, { from, to }: GeojsonFeature): JsonObject {
   const feature = parseObject(bytes.toString('utf8', from, to));
   if (feature === null) throw new NotJson();
   return feature;
 }
 
 /** Finds and parses each feature, before anything is bought for it. @throws NotJson */
-function survey(bytes: Buffer) {
-  const features = parseFeatures(bytes);
+function survey(bytes: Buffer, found: FoundFeatures) {
+  const { features, geometryOf } = found;
   let hasPoints = false;
   let outlines = 0;
   let hasIds = false;
@@ -191,11 +228,11 @@ function survey(bytes: Buffer) {
   function* properties() {
     for (const feature of features) {
       const whole = featureAt(bytes, feature);
-      const { point, remark } = parsePoint(whole.geometry);
+      const geometry = geometryOf(whole);
+      const { point, remark } = parsePoint(geometry);
       if (remark !== undefined) outlines++;
       else hasPoints ||= point[0] != null;
-      if (isObject(whole.geometry) && whole.geometry.type !== 'Point')
-        shapes.add(String(whole.geometry.type));
+      if (isObject(geometry) && geometry.type !== 'Point') shapes.add(String(geometry.type));
       hasIds ||= memberAt(whole, ID_COLUMN) != null;
       if (isObject(whole.properties)) yield whole.properties;
     }
@@ -203,7 +240,7 @@ function survey(bytes: Buffer) {
   const columns = jsonColumns(properties());
   // Degrees among the properties are the makers' own choice of a point.
   hasPoints ||= outlines > 0 && !haveLocation(columns.map(({ name }) => name));
-  return { features, columns, hasPoints, outlines, hasIds, shapes: [...shapes] };
+  return { found, columns, hasPoints, outlines, hasIds, shapes: [...shapes] };
 }
 
 /** GeoJSON of before 2016 may name a coordinate system, in its member `crs`. */
@@ -247,7 +284,7 @@ function parsePoint(geometry: unknown): {
 }
 
 /** A geometry whose long numbers are not kept as texts. */
-function plainNumbers(geometry: Readonly<Record<string, unknown>>): Polygon | MultiPolygon {
+function plainNumbers(geometry: JsonObject): Polygon | MultiPolygon {
   return JSON.parse(JSON.stringify(geometry));
 }
 

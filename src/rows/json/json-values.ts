@@ -1,5 +1,8 @@
 import type { ValueType } from '../../formats/typed-value.ts';
 
+/** An object of JSON. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
 /** A column of JSON objects: a member, or a value inside one (`location.lat`). */
 export interface JsonColumn {
   readonly name: string;
@@ -16,7 +19,7 @@ const DEEPEST = 6;
 
 /** Collects the columns of objects; a member that is an object is followed by the values inside it. A late name goes before the name
  * that follows it in its object, so that columns of an earlier run at the end of each object stay last. */
-export function jsonColumns(objects: Iterable<Readonly<Record<string, unknown>>>): JsonColumn[] {
+export function jsonColumns(objects: Iterable<JsonObject>): JsonColumn[] {
   const shape = newShape();
   for (const object of objects) addShape(shape, object, 0);
   return listColumns(shape, []);
@@ -68,7 +71,7 @@ export function jsonType(value: unknown): ValueType {
   return typeof value === 'object' && value !== null ? 'json' : 'text';
 }
 
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is JsonObject {
   return (
     typeof value === 'object' &&
     value !== null &&
@@ -93,7 +96,7 @@ const exactJson = JSON as unknown as ExactJson;
 const LONG_NUMBER = /\d{16}|[\d.]{17}|\de[+-]?\d/i;
 
 /** Reads an object; null for anything else. Numbers that JavaScript would round keep their digits. */
-export function parseObject(text: string): Readonly<Record<string, unknown>> | null {
+export function parseObject(text: string): JsonObject | null {
   try {
     const value: unknown = LONG_NUMBER.test(text)
       ? exactJson.parse(text, keepDigits)

@@ -28,12 +28,14 @@ import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import {
   isObject,
   type JsonColumn,
+  type JsonObject,
   jsonColumns,
   jsonText,
   jsonType,
   memberAt,
   parseObject,
 } from './json-values.ts';
+import { isTopojson } from './topology.ts';
 
 /** Types of objects that are whole documents, not rows, even on one line. */
 const WHOLE_DOCUMENTS = ['FeatureCollection', 'GeometryCollection', 'Topology'];
@@ -60,7 +62,7 @@ export function ndjsonRowFile(input: InputFile): RowFile {
 
 /** True for an array of objects, for a document with one such list in it, and for objects that are one after the other. */
 export function isJsonObjects({ head, isWhole }: InputFile): boolean {
-  return !isGeojson(head) && findObjects(head, isWhole) !== null;
+  return !isGeojson(head) && !isTopojson(head) && findObjects(head, isWhole) !== null;
 }
 
 /** Opens objects like NDJSON, with elements as lines. The text between and around the elements is copied. @throws INPUT_UNREADABLE */
@@ -267,8 +269,6 @@ const BEGINS_OBJECT = /^(?:\xef\xbb\xbf)?[\s\x1e]*\{/;
 /** How deep in a document its list of rows may be: `{"response": {"docs": [...]}}`. */
 const DEEPEST = 3;
 const OPEN_OBJECT = 0x7b;
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Finds the rows of a JSON file in its first bytes: an array of objects, the one list of objects in a document (any name), or objects one
  * after the other. Of several lists the one whose elements have a location is taken; null if there is none, or if that is not clear. */

@@ -7,7 +7,12 @@ import { extensionOf, withoutCompression } from '../files/compression.ts';
 import { isParquet, refuseOtherFormats } from '../files/file-signature.ts';
 import type { InputFile } from '../files/input-file.ts';
 import type { WriteNewFile } from '../files/row-output.ts';
-import { geojsonRowFile, writeNewFeatureLines, writeNewGeojson } from '../json/geojson-row-file.ts';
+import {
+  geojsonRowFile,
+  topojsonRowFile,
+  writeNewFeatureLines,
+  writeNewGeojson,
+} from '../json/geojson-row-file.ts';
 import {
   isGeojson,
   isJsonObjects,
@@ -16,6 +21,7 @@ import {
   ndjsonRowFile,
   writeNewNdjson,
 } from '../json/ndjson-row-file.ts';
+import { isTopojson } from '../json/topology.ts';
 import type { OpenOptions, RowFile } from '../port.ts';
 
 export interface FormatReading {
@@ -83,7 +89,7 @@ const NOT_WRITTEN = {
   columnar: '.feather .ipc .arrow .arrows .orc .avro .pb .h5 .hdf .hdf5 .nc .pkl .pickle .npy .npz',
   database: '.db .db3 .sqlite .sqlite3 .duckdb .mdb .accdb .mdf .bak .dump .dbf',
   geography:
-    '.shp .shx .prj .gpkg .fgb .gdb .kml .kmz .gpx .gml .topojson .mbtiles .pmtiles .mif .mid .wkt .wkb .dxf .dwg .tif .tiff .geotiff .las .laz',
+    '.shp .shx .prj .gpkg .fgb .gdb .kml .kmz .gpx .gml .mbtiles .pmtiles .mif .mid .wkt .wkb .dxf .dwg .tif .tiff .geotiff .las .laz',
   picture: '.png .jpg .jpeg .gif .bmp .webp .mp4 .exe .dll',
 };
 
@@ -175,6 +181,19 @@ const FILE_FORMATS: readonly FileFormat[] = [
       hasDistinctNames: true,
       isOfFeatures: true,
       write: writeNewGeojson,
+    },
+  },
+  // A new topology would have no outlines.
+  {
+    name: 'topojson',
+    extensions: ['.topojson'],
+    ofCopies: ['.json'],
+    isOfObjects: true,
+    reading: {
+      isIn: ({ head }) => isTopojson(head),
+      open: topojsonRowFile,
+      title: 'TopoJSON',
+      isWithoutHeader: true,
     },
   },
   // A feature on each line is read as GeoJSON.
