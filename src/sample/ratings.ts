@@ -55,6 +55,7 @@ function makeRatings(
     const score = scores.get(index);
     if (score === undefined)
       return { rating: 'Not Applicable', score: null, frequency: null } as const;
+    const lossRate = lossRateOf(topic, score);
     if (random() < (geoid >= '60' ? INSUFFICIENT_ISLANDS : INSUFFICIENT)) {
       return { rating: 'Insufficient Data', score: null, frequency: null } as const;
     }
@@ -64,9 +65,31 @@ function makeRatings(
     );
     // A peril without expected loss keeps its frequency, as in the index.
     if (score < 20 && random() < NO_RATING)
-      return { rating: 'No Rating', score: 0, frequency } as const;
-    return { rating: sampleRating(score), score: round(score, 4), frequency };
+      return { rating: 'No Rating', score: 0, frequency, lossRate: lossRate && 0 } as const;
+    return { rating: sampleRating(score), score: round(score, 4), frequency, lossRate };
   });
+}
+
+/** The rate of the highest score. The rates of an area add up to some hundredths of a percent, as in the index; a few high ones are most of
+ * it. */
+const HIGHEST_LOSS_RATES: Readonly<Partial<Record<NaturalSlug, number>>> = {
+  hurricane: 0.003,
+  earthquake: 0.0015,
+  riverineFlood: 0.0012,
+  coastalFlood: 0.0009,
+  tornado: 0.0006,
+  wildfire: 0.0009,
+  hail: 0.0003,
+  strongWind: 0.00015,
+  winterWeather: 0.00003,
+  iceStorm: 0.00005,
+};
+/** Of each of the others, but drought: it damages no buildings. */
+const OTHER_LOSS_RATE = 0.00001;
+
+function lossRateOf(topic: NaturalSlug, score: number): number | null {
+  if (topic === 'drought') return null;
+  return round((HIGHEST_LOSS_RATES[topic] ?? OTHER_LOSS_RATE) * (score / 100) ** 6, 9);
 }
 
 /** Days above each category of the air quality index in the dirtiest air, as a share of all days; the highest value of each. */

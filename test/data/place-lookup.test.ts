@@ -159,7 +159,7 @@ test('fires of the moment are counted until the day after that of the newest one
   assert.deepEqual(at(`to ${date}, from Esri copy`, 49), [null, 2, 2]);
   assert.deepEqual(at('to 2022-01-02', 1), [null, 2, 2]);
   // Made-up fires have no day.
-  assert.deepEqual(at('sample-3', 49), [2, 2, 2]);
+  assert.deepEqual(at('sample-4', 49), [2, 2, 2]);
 });
 
 test('counts are of the loaded events, and without counts no event is searched', (t) => {

@@ -1,5 +1,5 @@
 import { PerilbookError } from '../../base/errors.ts';
-import { counted } from '../../base/format-numbers.ts';
+import { counted, grouped } from '../../base/format-numbers.ts';
 import { RATINGS, type Rating } from '../../contract/topic-values.ts';
 import type { NaturalSlug } from '../../contract/topics.ts';
 import type { NaturalRatingRecord } from '../tables/records.ts';
@@ -65,11 +65,13 @@ export const nri: Loader = {
     let version = '';
     const seen = new Set<string>();
     const faults = new HazardFaults();
+    const rates = new LossRateCheck();
     const ratingsIn = (file: string) =>
       tableRows(file, (columns) => {
         const hazards = findHazards(columns, file, report);
         const codeOf = codeReader(columns, level);
         const versionAt = columns.find('NRI_VER');
+        const composite = columns.find('ALR_VALB');
         const ratingsOf = (
           cells: readonly string[],
           line: number,
@@ -78,7 +80,9 @@ export const nri: Loader = {
             return 'the row has another number of fields than the header';
           const code = codeOf(cells);
           if ('problem' in code) return code.problem;
-          const ratings = hazards.map((hazard) => parseRating(code.geoid, hazard, cells, columns));
+          const ratings = hazards.map((hazard) =>
+            parseRating(code.geoid, hazard, cells, columns, (problem) => faults.add(problem, line)),
+          );
           const known = ratings.filter((rating) => typeof rating !== 'string');
           if (known.length === 0) return ratings[0] as string;
           if (seen.has(code.geoid)) return `the ${level} is listed twice`;
@@ -86,6 +90,7 @@ export const nri: Loader = {
           version = cells[versionAt] || version;
           faults.rows += 1;
           for (const problem of ratings) if (typeof problem === 'string') faults.add(problem, line);
+          rates.add(known, composite < 0 ? '' : cells[composite]!);
           return known;
         };
         return ({ line, cells }) => report.take(ratingsOf(cells, line), line, cells);
@@ -93,6 +98,7 @@ export const nri: Loader = {
     const records = async function* () {
       yield* inTurn(files, report, ratingsIn);
       faults.tell(files, report);
+      rates.tell(report);
     };
     return { level, vintage: () => version, records: records() };
   },
@@ -127,6 +133,42 @@ class HazardFaults {
   }
 }
 
+/** Loss rates that differ by less are one, as are their sums. */
+const SAME_RATE = 1e-4;
+
+/** Compares the loss rates of each area with the composite rate that the index gives beside them. */
+class LossRateCheck {
+  #areas = 0;
+  #rated = 0;
+  #compared = 0;
+  #differ = 0;
+
+  add(ratings: readonly NaturalRatingRecord[], composite: string): void {
+    this.#areas += 1;
+    const rates = ratings.flatMap(({ lossRate }) => lossRate ?? []);
+    if (rates.length === 0) return;
+    this.#rated += 1;
+    const whole = numberIn(composite);
+    if (whole === null) return;
+    this.#compared += 1;
+    const sum = rates.reduce((total, rate) => total + rate, 0);
+    if (Math.abs(sum - whole) > SAME_RATE * Math.abs(whole)) this.#differ += 1;
+  }
+
+  tell(report: LoadReporter): void {
+    if (this.#areas === 0) return;
+    if (this.#rated === 0) {
+      report.note(
+        'The file has no loss rates of buildings (AVLN_ALRB and so on): expected annual losses stay unknown.',
+      );
+    } else if (this.#compared > 0) {
+      report.note(
+        `In ${grouped(this.#differ)} of ${counted(this.#compared, 'area')} the loss rates of the hazards add up to another rate than the composite (ALR_VALB), by more than 1 in 10,000.`,
+      );
+    }
+  }
+}
+
 function findLevel(columns: Columns): 'tract' | 'county' {
   return columns.find('TRACTFIPS') >= 0 ? 'tract' : 'county';
 }
@@ -137,7 +179,9 @@ function findHazards(columns: Columns, file: string, report: LoadReporter) {
     const find = (suffix: string) =>
       columns.find(...prefixes.map((prefix) => `${prefix}_${suffix}`));
     const hazard = { topic, rating: find('RISKR'), score: find('RISKS'), frequency: find('AFREQ') };
-    if (Math.min(hazard.rating, hazard.score, hazard.frequency) >= 0) return [hazard];
+    // Of drought, and in releases without loss rates, there is none.
+    if (Math.min(hazard.rating, hazard.score, hazard.frequency) >= 0)
+      return [{ ...hazard, lossRate: find('ALRB') }];
     report.note(`${file}: no columns of ${topic} (${prefixes.join(' or ')})`);
     return [];
   });
@@ -170,7 +214,14 @@ function blankOr(cell: string): number | null | undefined {
 
 type Hazard = ReturnType<typeof findHazards>[number];
 
-function parseRating(geoid: string, hazard: Hazard, cells: readonly string[], columns: Columns) {
+/** @param onFault gets what is wrong with a loss rate, without which the rating is known */
+function parseRating(
+  geoid: string,
+  hazard: Hazard,
+  cells: readonly string[],
+  columns: Columns,
+  onFault: (problem: string) => void,
+): NaturalRatingRecord | string {
   const rating = cells[hazard.rating]!.trim();
   const name = columns.names[hazard.rating]!.slice(0, 4);
   if (!(RATINGS as readonly string[]).includes(rating))
@@ -180,5 +231,8 @@ function parseRating(geoid: string, hazard: Hazard, cells: readonly string[], co
   if (score === undefined || frequency === undefined)
     return `${name}: its score or its frequency is not a number`;
   if (!isBlank && score === null) return `${name}: it has a rating but no score`;
-  return { geoid, topic: hazard.topic, rating: rating as Rating, score, frequency };
+  const given = hazard.lossRate < 0 ? null : blankOr(cells[hazard.lossRate]!);
+  const lossRate = given === undefined || (given !== null && given < 0) ? null : given;
+  if (lossRate !== given) onFault(`${name}: its loss rate is not a number from 0 on`);
+  return { geoid, topic: hazard.topic, rating: rating as Rating, score, frequency, lossRate };
 }

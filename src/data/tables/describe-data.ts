@@ -23,7 +23,7 @@ import { STATES, TERRITORIES } from './states.ts';
 
 /** Names the sample data in stores. Raise it when the generator (`sample/`) changes its records, or `topics/sample-ratings.ts` what is made
  * of them. It is here because a plan needs it without loading the generator. */
-export const SAMPLE_VINTAGE = 'sample-3';
+export const SAMPLE_VINTAGE = 'sample-4';
 
 export interface LoadedDataset extends Omit<DatasetInfo, 'files'> {
   readonly level: Level;

@@ -211,9 +211,10 @@ function ratingRows(level: Level): RecordRows {
     levels: levels.map((name) => ({ level: name, tables: [byGeoid(`ratings_${name}`)] })),
     statesOf: stateOfGeoid,
     rowsOf(record) {
-      const { geoid, topic, rating, score, frequency } = record as NaturalRatingRecord;
+      const { lossRate = null, ...own } = record as NaturalRatingRecord;
+      const { geoid, topic, rating, score, frequency } = own;
       const level = levels.indexOf(geoid.length === 5 ? 'county' : 'tract');
-      return [level, [[0, [geoid, topic, rating, score, frequency]]]];
+      return [level, [[0, [geoid, topic, rating, score, frequency, lossRate]]]];
     },
   };
 }

@@ -59,6 +59,8 @@ export interface NaturalRatingRecord {
   readonly rating: Rating;
   readonly score: number | null;
   readonly frequency: number | null;
+  /** Dollars of expected annual loss for each dollar of building value; null or left out: the index has none. */
+  readonly lossRate?: number | null;
 }
 
 export interface SiteRecord {

@@ -96,6 +96,51 @@ test('both versions of the index give all 18 topics; inland flooding is riverine
   }
 });
 
+/** A table of the index with the loss rates of buildings, none of drought, and their composite. */
+function withLossRates(table: string, rates: readonly (readonly [string, string])[]): string {
+  const [head, ...rows] = table.replace('\ufeff', '').trimEnd().split('\r\n');
+  const names = head!.split(',').flatMap((name) => /^(?!DRGT)(.*)_RISKR$/.exec(name)?.[1] ?? []);
+  const added = [...names.map((name) => `${name}_ALRB`), 'ALR_VALB'];
+  const rateOf = (column: string, [hail, composite]: readonly [string, string]) =>
+    column === 'ALR_VALB' ? composite : column === 'HAIL_ALRB' ? hail : '0.000001000000000';
+  const lines = rows.map((row, at) =>
+    [row, ...added.map((column) => rateOf(column, rates[at]!))].join(','),
+  );
+  return `\ufeff${[[head, ...added].join(','), ...lines].join('\r\n')}\r\n`;
+}
+
+test('loss rates of buildings are loaded as they are, and their sums are compared with the composite', async (t) => {
+  const counties = ['51001', '51003', '51005', '51007', '51009'].map((fips) => county(fips));
+  // The 16 others are 0.000016. Of the second the composite is 2 in 10,000 more.
+  const rates = [
+    ['0.000000000123456', '0.000016000123456'],
+    ['0.000004000000000', '0.000020004000000'],
+    ['0.000000000000000', '0.000016000000000'],
+    ['', '0.000016000000000'],
+    ['-1', ''],
+  ] as const;
+  for (const version of ['March 2023', 'December 2025'] as const) {
+    const { database, load } = loading(t);
+    const text = withLossRates(nriTable(counties, version), rates);
+    const result = await load('nri', fileOf(t, 'nri.csv', text));
+    const of = database.prepare<[string], number | null>(
+      'SELECT loss_rate FROM ratings_county WHERE topic = ? ORDER BY geoid',
+    );
+    assert.deepEqual(of.pluck().all('hail'), [0.000000000123456, 0.000004, 0, null, null]);
+    assert.deepEqual(of.all('riverineFlood'), new Array(5).fill(0.000001), version);
+    assert.deepEqual(of.all('drought'), new Array(5).fill(null));
+    assert.deepEqual(result.notes.slice(0, 2), [
+      'HAIL: its loss rate is not a number from 0 on: unknown in 1 row, first on line 6.',
+      'In 1 of 4 areas the loss rates of the hazards add up to another rate than the composite (ALR_VALB), by more than 1 in 10,000.',
+    ]);
+  }
+  const { load } = loading(t);
+  const { notes } = await load('nri', fileOf(t, 'nri.csv', nriTable(counties, 'March 2023')));
+  assert.deepEqual(notes.slice(0, 1), [
+    'The file has no loss rates of buildings (AVLN_ALRB and so on): expected annual losses stay unknown.',
+  ]);
+});
+
 test('unusable rows are counted with their reason and first line', async (t) => {
   const { load } = loading(t);
   const rows = [
