@@ -107,7 +107,15 @@ export function findPerilbookColumns(
 
 /** Whether a table has the columns that Perilbook adds to each output, with any prefix. */
 export function hasPerilbookColumns(names: readonly string[]): boolean {
-  return names.some((name, index) => name.endsWith(FIRST_COLUMN) && isOurs(names, index));
+  return ownWidth(names) < names.length;
+}
+
+/** How many columns stand before those of an earlier run, with any prefix: all where there was none. */
+export function ownWidth(names: readonly string[]): number {
+  const first = names.findIndex(
+    (name, index) => name.endsWith(FIRST_COLUMN) && isOurs(names, index),
+  );
+  return first < 0 ? names.length : first;
 }
 
 function isOurs(names: readonly string[], at: number): boolean {

@@ -26,7 +26,21 @@ export function mayBeNoLocation(text: string): boolean {
 
 const [MINUS, ZERO, NINE] = [45, 48, 57];
 
-/** Why a row without coordinates is no location, by all its texts; null where it may be one. */
+/** Why a row is no location, by its fields of which the first `needed` are its location; its texts are only asked for where these are
+ * blank. */
+export function noLocationOf(
+  fields: readonly string[],
+  needed: number,
+  textsOf: () => readonly string[],
+): NoLocation | null {
+  if (needed === 0) return null;
+  for (let index = 0; index < needed; index++)
+    if (!mayBeNoLocation(fields[index] ?? '')) return null;
+  return noLocationIn(textsOf());
+}
+
+/** Why a row without coordinates is no location, by all its texts that no earlier run wrote; null where it may be one. Of the first texts
+ * alone: null where those after them cannot change it. */
 export function noLocationIn(texts: readonly string[]): NoLocation | null {
   const filled = texts.map((text) => text.trim()).filter((text) => text !== '');
   const [first] = filled;

@@ -240,7 +240,7 @@ test('features are rows, and their properties get the new members', async () => 
   assert.deepEqual(locationByNames(book.columns), { lat: 0, lng: 1, note: null });
   assert.deepEqual(await allRows(book, [0, 1, 2]), [
     { number: 1, line: 1, fields: ['30.25', '-90.5', '1'] },
-    { number: 2, line: 2, fields: ['', '', ''] },
+    { number: 2, line: 2, fields: ['', '', ''], noLocation: 'empty_row' },
     {
       number: 3,
       line: 3,

@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openRowFile } from '../../src/rows/open/open-row-file.ts';
-import type { OpenOptions } from '../../src/rows/port.ts';
+import type { OpenOptions, RowPieces } from '../../src/rows/port.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { ADDED, allRows, fillWith, writeRows } from './book-fixture.ts';
+import { ADDED, allRows, fillProblems, fillWith, type RowFill, writeRows } from './book-fixture.ts';
 import { locationInFile } from './location-of.ts';
 import { workbook } from './xlsx-fixture.ts';
 
@@ -46,6 +46,41 @@ test('empty rows, totals and lines of Markdown are no locations, and come back t
   const table = '| id | lat | lng |\n|---|:---:|---|\n| 1 | 40.5 | -99.5 |\n';
   assert.deepEqual(await locationsIn(written(t, 'in.md', table)), ['rule_row', ' 40.5   -99.5 ']);
 });
+
+test('rows that are none are known in each format, also after an earlier run', async (t) => {
+  const csv =
+    'id,lat,lng,tiv\n1,40.5,-99.5,5\n,,,\nTotal,,,1005\nTotal Wine,,,5\n2,,,\n3,41.5,-98.5,6\n';
+  const all = ['40.5 -99.5', 'empty_row', 'total_row', ' ', ' ', '41.5 -98.5'];
+  const file = written(t, 'in.csv', csv);
+  const added = [...ADDED.slice(0, 2), { name: 'hazard_as_of', type: 'time' } as const];
+  const fill: RowFill = async (rows) =>
+    (await fillProblems(rows)).map(([status, note]) => [status!, note!, null]);
+  for (const format of ['csv', 'ndjson', 'parquet', 'xlsx']) {
+    // An empty row of a new workbook has no cells, and is none.
+    const expected = all.filter((place) => format !== 'xlsx' || place !== 'empty_row');
+    const [output, again] = [`${file}.${format}`, `${file}.again.${format}`];
+    await writeRows(await openRowFile(file), { output, added: [], fill: fillWith([]) });
+    const rowFile = await openRowFile(output);
+    await writeRows(rowFile, { output: again, added, columns: [1, 2], fill });
+    assert.deepEqual(await locationsIn(output), expected, format);
+    assert.deepEqual(await locationsIn(again), expected, format);
+    if (rowFile.inPieces) assert.deepEqual(await placesInPieces(rowFile.inPieces), expected);
+  }
+});
+
+/** Latitude and longitude of each row, or why it is none, as threads read them. */
+async function placesInPieces({ pieces, reader }: RowPieces): Promise<string[]> {
+  const places: string[] = [];
+  for (const piece of pieces) {
+    for await (const { count, rowAt } of reader!.readNumbers!(piece, [1, 2], 2)!) {
+      for (let index = 0; index < count; index++) {
+        const { fields, noLocation } = rowAt(index);
+        places.push(noLocation ?? fields.join(' '));
+      }
+    }
+  }
+  return places;
+}
 
 test('what fills up the end of a file is copied, and no row', async (t) => {
   for (const end of ['\0\0\0', '\x1a', '\x1a\r\n', '\0'.repeat(5_000)]) {

@@ -9,6 +9,7 @@ import {
   scanRecord,
 } from '../../formats/csv/scan-records.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
+import { ownWidth } from '../kept-columns.ts';
 import type { OpenOptions } from '../port.ts';
 import { type FileEncoding, isUtf16 } from '../text-encoding.ts';
 import { findDelimiter } from './delimiters.ts';
@@ -24,6 +25,8 @@ export interface Dialect {
   readonly isEncodingGuessed: boolean;
   /** If rows have more fields than the header, the last columns have no name. */
   readonly columns: readonly string[];
+  /** How many of the columns are not of an earlier run. */
+  readonly ownWidth: number;
   /** The header record in the head of the file; everything before it (BOM, blank lines, `sep=`) is copied to the output. Without a
    * header, an empty span where the records begin. */
   readonly header: RecordSpan;
@@ -65,9 +68,11 @@ export function readDialect(input: InputFile, options: OpenOptions): Dialect {
     const what = `has nothing on line ${options.headerLine}, which should name the columns`;
     throw unreadable(input.name, what, HEADER_LINE);
   }
-  return options.header === false
-    ? { ...manner, ...numberedColumns(head, first, manner) }
-    : { ...manner, ...namedColumns(head, first, manner) };
+  const table =
+    options.header === false
+      ? numberedColumns(head, first, manner)
+      : namedColumns(head, first, manner);
+  return { ...manner, ...table, ownWidth: ownWidth(table.columns) };
 }
 
 /** Where the table begins in the head of a file: after BOM and `sep=`, or at the header line that the user names. */

@@ -225,8 +225,11 @@ function makeRow(
   };
 }
 
-function textsOf(bytes: Buffer, span: RecordSpan, { encoding }: Dialect): string[] {
-  return Array.from({ length: span.fields }, (_, index) => fieldText(bytes, span, index, encoding));
+/** The texts of a record that are the user's own. */
+function textsOf(bytes: Buffer, span: RecordSpan, { encoding, ownWidth }: Dialect): string[] {
+  return Array.from({ length: Math.min(span.fields, ownWidth) }, (_, index) =>
+    fieldText(bytes, span, index, encoding),
+  );
 }
 
 /** Decides which bytes of a record stay and how many fields it lacks before the added ones. If the header drops an earlier run's

@@ -25,6 +25,7 @@ import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
 import { type WriteNewFile, writeNewText, writeTextRows } from '../files/row-output.ts';
 import { haveLocation } from '../location/location-names.ts';
+import { noLocationOf } from '../no-locations.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { NewTable, Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import {
@@ -35,6 +36,7 @@ import {
   jsonText,
   jsonType,
   memberAt,
+  ownTexts,
   parseObject,
 } from './json-values.ts';
 import { addPieces } from './ndjson-row-file.ts';
@@ -113,7 +115,12 @@ async function featuresFile(
   // In a table, the degrees of an earlier file stand before those of the geometries that were made of them.
   const hasOwnDegrees = haveLocation(columns.map(({ name }) => name));
   const axisOf = (index: number) => POINT_COLUMNS.indexOf(before[index] ?? '');
-  const makeRow = (feature: GeojsonFeature, number: number, wanted: readonly number[]): Row => {
+  const makeRow = (
+    feature: GeojsonFeature,
+    number: number,
+    wanted: readonly number[],
+    needed: number,
+  ): Row => {
     const whole = featureAt(bytes, feature);
     const { point, problem, remark } = parsePoint(geometryOf(whole));
     const values = wanted.map((index) => {
@@ -122,7 +129,15 @@ async function featuresFile(
       const axis = axisOf(index);
       return axis < 0 ? memberAt(whole, ID_COLUMN) : point[axis];
     });
-    const row = { number, line: number, fields: values.map(jsonText), types: values.map(jsonType) };
+    const fields = values.map(jsonText);
+    const row = { number, line: number, fields, types: values.map(jsonType) };
+    const noLocation =
+      problem === null
+        ? noLocationOf(fields, needed, () =>
+            isObject(whole.properties) ? ownTexts(whole.properties) : [],
+          )
+        : null;
+    if (noLocation !== null) return { ...row, noLocation };
     if (!wanted.some((index) => axisOf(index) >= 0)) return row;
     return {
       ...row,
@@ -144,10 +159,10 @@ async function featuresFile(
     wholeColumns: hasOwnDegrees
       ? [...ids, ...properties, ...points]
       : [...points, ...ids, ...properties],
-    async *read(wanted) {
+    async *read(wanted, needed = wanted.length) {
       for (let from = 0; from < features.length; from += ROWS_A_BATCH) {
         const batch = features.slice(from, from + ROWS_A_BATCH);
-        yield batch.map((feature, i) => makeRow(feature, from + i + 1, wanted));
+        yield batch.map((feature, i) => makeRow(feature, from + i + 1, wanted, needed));
       }
     },
     write: (request) => {

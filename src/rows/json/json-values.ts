@@ -1,4 +1,5 @@
 import type { ValueType } from '../../formats/typed-value.ts';
+import { ownWidth } from '../kept-columns.ts';
 
 /** An object of JSON. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -62,6 +63,17 @@ export function memberAt(object: unknown, { path }: JsonColumn): unknown {
 export function jsonText(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** The texts in an object that no earlier run wrote, also those in its objects and lists: why it may be no location. */
+export function ownTexts(object: JsonObject): string[] {
+  const names = Object.keys(object);
+  return names.slice(0, ownWidth(names)).flatMap((name) => textsIn(object[name]));
+}
+
+function textsIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  return isObject(value) ? Object.values(value).flatMap(textsIn) : [jsonText(value)];
 }
 
 /** The type of a value's text. */

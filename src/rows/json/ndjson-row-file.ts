@@ -23,6 +23,7 @@ import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { type WriteNewFile, writeNewText, writeTextRows } from '../files/row-output.ts';
 import { mayHaveLocation } from '../location/location-names.ts';
+import { noLocationOf } from '../no-locations.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import {
@@ -33,6 +34,7 @@ import {
   jsonText,
   jsonType,
   memberAt,
+  ownTexts,
   parseObject,
 } from './json-values.ts';
 import { isTopojson } from './topology.ts';
@@ -117,7 +119,7 @@ function makeRowFile(
     hasTypes: true,
     columns: columns.map(({ name }) => name),
     wholeColumns: [...columns.keys()].filter((index) => columns[index]!.path.length === 1),
-    read: (wanted) => readRows(input, objects, columns, wanted),
+    read: (wanted, needed) => readRows(input, objects, columns, wanted, needed),
     write: (request) => writeObjects(input, objects, columns, request),
   };
 }
@@ -156,11 +158,12 @@ async function* readRows(
   { batches, problem }: ObjectFormat,
   columns: readonly JsonColumn[],
   wanted: readonly number[],
+  needed = wanted.length,
 ): AsyncGenerator<readonly Row[]> {
   const read = wanted.map((index) => columns[index]!);
   let number = 0;
   for await (const batch of batches(input)) {
-    const rows = makeRows(batch, problem, read, number);
+    const rows = makeRows(batch, problem, read, needed, number);
     number += rows.length;
     if (rows.length > 0) yield rows;
   }
@@ -187,18 +190,17 @@ function makeRows(
   batch: LineBatch,
   problem: string,
   wanted: readonly JsonColumn[],
+  needed: number,
   before: number,
 ): Row[] {
   return textLines(batch).map(({ text, line }, i) => {
     const object = parseObject(text);
     const values = wanted.map((column) => memberAt(object, column));
-    const row = {
-      number: before + i + 1,
-      line,
-      fields: values.map(jsonText),
-      types: values.map(jsonType),
-    };
-    return object ? row : { ...row, problem };
+    const fields = values.map(jsonText);
+    const row = { number: before + i + 1, line, fields, types: values.map(jsonType) };
+    if (object === null) return { ...row, problem };
+    const noLocation = noLocationOf(fields, needed, () => ownTexts(object));
+    return noLocation === null ? row : { ...row, noLocation };
   });
 }
 

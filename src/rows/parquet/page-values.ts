@@ -134,7 +134,7 @@ export async function* decodedPages<T>(
 
 export type ValueSource<T> = (count: number) => Promise<readonly T[]>;
 
-/** A column with at most one value per row: `missing` for rows without one. @throws Damage */
+/** A column with at most one value per row: `missing` for rows without one; some rows before them may be skipped. @throws Damage */
 export function flatSource<T>(
   at: GroupReader,
   node: SchemaNode,
@@ -145,9 +145,9 @@ export function flatSource<T>(
   let page: DecodedPage<T> | null = null;
   let entry = 0;
   let next = 0;
-  return async (count: number): Promise<T[]> => {
+  return async (count: number, skipped = 0): Promise<T[]> => {
     const values = new Array<T>(count);
-    for (let row = 0; row < count; ) {
+    for (let row = -skipped; row < count; ) {
       if (page === null || entry === page.values) {
         const { done, value } = await pages.next();
         if (done) throw new Damage(`column ${node.name} has fewer values than it states`);
@@ -156,9 +156,10 @@ export function flatSource<T>(
         next = 0;
       }
       const { definitions, valueAt } = page;
-      for (const end = Math.min(page.values, entry + count - row); entry < end; entry++) {
+      for (const end = Math.min(page.values, entry + count - row); entry < end; entry++, row++) {
         const isThere = definitions === null || definitions[entry] === node.maxDefinition;
-        values[row++] = isThere ? valueAt(next++) : missing;
+        if (row >= 0) values[row] = isThere ? valueAt(next) : missing;
+        if (isThere) next++;
       }
       if (entry === page.values) page.release();
     }

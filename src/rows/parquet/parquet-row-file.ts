@@ -2,6 +2,7 @@ import { PerilbookError } from '../../base/errors.ts';
 import { NO_POINT, type PointText, pointOfWkb } from '../../geo/geometry-points.ts';
 import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
 import { haveLocation } from '../location/location-names.ts';
+import { mayBeNoLocation } from '../no-locations.ts';
 import type { PieceReader, Row, RowFile, RowPiece, RowPieces } from '../port.ts';
 import {
   assertDegrees,
@@ -15,6 +16,7 @@ import { openParquet, orUnreadable, type ParquetFile } from './footer.ts';
 import { jsonForm, type LeafEntries, rowAssembler } from './nested.ts';
 import { decodedPages, flatSource, type ValueSource } from './page-values.ts';
 import type { GroupReader } from './pages.ts';
+import { noLocationFinder } from './rows-without-location.ts';
 import type { SchemaNode } from './schema.ts';
 import { Damage } from './thrift.ts';
 import { textForm, typeOfValues } from './value-text.ts';
@@ -52,7 +54,7 @@ export async function parquetRowFile(input: InputFile): Promise<RowFile> {
       const column = columns[index]!;
       return column.kind !== 'point' || column.otherSystem === null;
     }),
-    read: (wanted) => readRows(file, picked(wanted, columns)),
+    read: (wanted, needed) => readRows(file, picked(wanted, columns), needed),
     write: (request) => writeParquet(file, columns, request),
     inPieces: parquetPieces(file, columns),
   };
@@ -67,7 +69,7 @@ async function outlineColumns(file: ParquetFile): Promise<FileColumn[] | null> {
   if (points.length === 0 || group === undefined || haveLocation(others)) return null;
   await using pass = await file.input.startPass();
   try {
-    for await (const rows of rowsOfGroup({ file, pass, group }, 0, points)) {
+    for await (const rows of rowsOfGroup({ file, pass, group }, 0, points, 0)) {
       return rows.some(({ remark }) => remark !== undefined) ? columns : null;
     }
   } catch (error) {
@@ -87,20 +89,22 @@ function parquetPieces(file: ParquetFile, columns: readonly FileColumn[]): RowPi
   async function* read(
     piece: RowPiece,
     wanted: readonly number[],
+    needed?: number,
   ): AsyncGenerator<readonly Row[], RowPiece> {
     await using pass = await file.input.startPass(true);
     yield* rowsOfGroup(
       { file, pass, group: file.rowGroups[piece.from]! },
       0,
       picked(wanted, columns),
+      needed,
     );
     return piece;
   }
-  const readNumbers: PieceReader['readNumbers'] = (piece, wanted) => {
+  const readNumbers: PieceReader['readNumbers'] = (piece, wanted, needed = wanted.length) => {
     const leaves = wanted
       .map((index) => numbersIn(columns[index]!))
       .filter((leaf) => leaf !== null);
-    return leaves.length === wanted.length ? numbersOfGroup(file, piece, leaves) : null;
+    return leaves.length === wanted.length ? numbersOfGroup(file, piece, leaves, needed) : null;
   };
   return {
     // A row group is a piece; nothing is guessed.
@@ -130,25 +134,38 @@ function numbersIn(column: FileColumn): SchemaNode | null {
 const NUMBERS_A_BATCH = 4096;
 
 /** Converting doubles to texts and back took a third of the time of a scan. */
-async function* numbersOfGroup(file: ParquetFile, piece: RowPiece, leaves: readonly SchemaNode[]) {
+async function* numbersOfGroup(
+  file: ParquetFile,
+  piece: RowPiece,
+  leaves: readonly SchemaNode[],
+  needed: number,
+) {
   await using pass = await file.input.startPass(true);
   const group = file.rowGroups[piece.from]!;
   const sources = leaves.map((leaf) =>
     flatSource<number | null>({ file, pass, group }, leaf, (value) => Number(value), null),
   );
   const texts = leaves.map(textForm);
+  const findNoLocations = noLocationFinder({ file, pass, group });
   for (let done = 0; done < group.rows; done += NUMBERS_A_BATCH) {
     const count = Math.min(NUMBERS_A_BATCH, group.rows - done);
     const numbers: (readonly (number | null)[])[] = [];
     await orUnreadable(file.input.name, async () => {
       for (const next of sources) numbers.push(await next(count));
     });
+    const places = numbers.slice(0, needed);
+    const blank: number[] = [];
+    for (let index = 0; places.length > 0 && index < count; index++)
+      if (places.every((column) => column[index] === null)) blank.push(done + index);
+    const noLocations = await findNoLocations(blank);
     const rowAt = (index: number): Row => {
+      const noLocation = noLocations.get(done + index);
       const number = done + index + 1;
       const fields = numbers.map((column, at) =>
         column[index] === null ? '' : texts[at]!(column[index]!),
       );
-      return { number, line: number, fields };
+      const row = { number, line: number, fields };
+      return noLocation === undefined ? row : { ...row, noLocation };
     };
     yield { count, numbers, rowAt };
   }
@@ -158,18 +175,24 @@ async function* numbersOfGroup(file: ParquetFile, piece: RowPiece, leaves: reado
 async function* readRows(
   file: ParquetFile,
   wanted: readonly FileColumn[],
+  needed?: number,
 ): AsyncGenerator<readonly Row[]> {
   await using pass = await file.input.startPass();
   let firstRow = 0;
   for (const group of file.rowGroups) {
-    yield* rowsOfGroup({ file, pass, group }, firstRow, wanted);
+    yield* rowsOfGroup({ file, pass, group }, firstRow, wanted, needed);
     firstRow += group.rows;
   }
   await pass.assertSame();
 }
 
 /** Streams the rows of a row group in batches, decoding some columns. Memory: dictionary and page of a flat column, all of a nested one. */
-async function* rowsOfGroup(at: GroupReader, firstRow: number, columns: readonly FileColumn[]) {
+async function* rowsOfGroup(
+  at: GroupReader,
+  firstRow: number,
+  columns: readonly FileColumn[],
+  needed = columns.length,
+) {
   const { file, group } = at;
   const pointSources = new Map<SchemaNode, ValueSource<PointText>>();
   for (const column of columns) {
@@ -181,6 +204,7 @@ async function* rowsOfGroup(at: GroupReader, firstRow: number, columns: readonly
     column.kind === 'point' ? 'number' : typeOfValues(column.node),
   );
   const texts = columns.map((column) => (column.kind === 'point' ? null : textSource(at, column)));
+  const findNoLocations = noLocationFinder(at);
   for (let done = 0; done < group.rows; ) {
     const count = Math.min(ROWS_A_BATCH, group.rows - done);
     const points = new Map<SchemaNode, readonly PointText[]>();
@@ -197,6 +221,11 @@ async function* rowsOfGroup(at: GroupReader, firstRow: number, columns: readonly
       }
     });
     const places = [...points.values()];
+    const blank: number[] = [];
+    const located = parts.slice(0, needed);
+    for (let i = 0; located.length > 0 && i < count; i++)
+      if (located.every((part) => mayBeNoLocation(part[i]!))) blank.push(done + i);
+    const noLocations = await findNoLocations(blank);
     const rows: Row[] = [];
     for (let i = 0; i < count; i++) {
       const number = firstRow + done + i + 1;
@@ -206,7 +235,9 @@ async function* rowsOfGroup(at: GroupReader, firstRow: number, columns: readonly
       const problem = places.map((list) => list[i]!.problem).find((found) => found !== undefined);
       const remark = places.map((list) => list[i]!.remark).find((found) => found !== undefined);
       const told = remark === undefined ? row : { ...row, remark };
-      rows.push(problem === undefined ? told : { ...told, problem });
+      const noLocation = noLocations.get(done + i);
+      if (problem !== undefined) rows.push({ ...told, problem });
+      else rows.push(noLocation === undefined ? told : { ...told, noLocation });
     }
     done += count;
     yield rows;

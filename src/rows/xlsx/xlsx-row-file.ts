@@ -15,7 +15,8 @@ import {
 } from '../../formats/xlsx/sheet-parser.ts';
 import { openWorkbook, type Workbook } from '../../formats/xlsx/workbook.ts';
 import type { InputFile } from '../files/input-file.ts';
-import { mayBeNoLocation, noLocationIn } from '../no-locations.ts';
+import { ownWidth } from '../kept-columns.ts';
+import { noLocationOf } from '../no-locations.ts';
 import type { OpenOptions, Row, RowFile } from '../port.ts';
 import { findRegion, type OpenSheet, writeSheet } from './write-sheet.ts';
 
@@ -47,6 +48,7 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
   ): AsyncGenerator<readonly Row[]> {
     let number = 0;
     let width = columns.length;
+    const own = ownWidth(columns);
     const neededColumns = new Set(wanted.slice(0, needed));
     const fillMerged = mergeFiller(needed, wanted, merges);
     for await (const { rows } of sheetPieces(workbook)) {
@@ -67,10 +69,9 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
         if (needs !== undefined)
           batch.push({ ...read, problem: uncalculatedNote(columns[needs]!) });
         else {
-          const blank = needed > 0 && read.fields.slice(0, needed).every(mayBeNoLocation);
-          const noLocation = blank
-            ? noLocationIn(row.cells.map((cell) => cellText(cell, cells)))
-            : null;
+          const noLocation = noLocationOf(read.fields, needed, () =>
+            row.cells.filter(({ column }) => column < own).map((cell) => cellText(cell, cells)),
+          );
           if (noLocation !== null) batch.push({ ...read, noLocation });
           else batch.push(formulas.length === 0 ? read : { ...read, formulas });
         }
