@@ -10,7 +10,7 @@ import type { AreaRecord } from '../src/data/tables/records.ts';
 import { type Box, boxOfGeometry } from '../src/geo/bounding-boxes.ts';
 import { cellOf, type Location } from '../src/geo/coordinates.ts';
 import { createBoxSearch } from '../src/geo/outline-index.ts';
-import { AreaTable, findAreas } from '../src/run/scan/area-table.ts';
+import { AreaTable, findAreas } from '../src/run/areas/area-table.ts';
 import { CellTable } from '../src/run/scan/cell-table.ts';
 import { makeRandom } from '../src/sample/random.ts';
 import { noRealData, realFile } from '../test/real-data.ts';

@@ -8,7 +8,7 @@ import type { RunContext } from './frame/run-context.ts';
 import { type RunEvent, reportProgress } from './frame/run-events.ts';
 import { STOPS, type Stop } from './frame/stop.ts';
 import { type OpenedJob, prepare } from './prepare.ts';
-import { checkPurchase, getAnswers, startRun, stateOf, verifiedPlan } from './run-job.ts';
+import { checkPurchase, getAnswers, startRun, stateOf } from './run-job.ts';
 import { openOutputFields } from './write/output-fields.ts';
 import { writeOutput } from './write/write-output.ts';
 
@@ -106,7 +106,7 @@ export class BatchRun implements AsyncDisposable {
     // The rest of a budget may pay for a place that lacks little. Every other reason holds for all places.
     const mayAsk = this.#stop === null || this.#stop.reason === 'budget';
     if (mayAsk && prepared.plan.order.length > 0) await this.#ask(prepared);
-    const fields = await openOutputFields(prepared, await verifiedPlan(prepared, prepared.plan));
+    const fields = await openOutputFields(prepared, prepared.plan);
     const { status } = await writeOutput(prepared, prepared.plan.scan, fields);
     for (const name of ROW_STATUSES) this.#status[name] += status[name];
     this.#rows += locations.length;

@@ -21,8 +21,6 @@ import { RunTimes } from './frame/run-times.ts';
 import { rowsAreDone, STOPS, type Stop, storeMovedStop } from './frame/stop.ts';
 import { lookUp } from './look-up/look-up.ts';
 import { decideOutput } from './output-decision.ts';
-import { readStoredAreas } from './plan/area-plan.ts';
-import { verifyAreas } from './plan/area-verification.ts';
 import { type Plan, rowsWithAnswers } from './plan/planning.ts';
 import { spendingLimit } from './plan/spending.ts';
 import { type Prepared, prepare } from './prepare.ts';
@@ -128,11 +126,10 @@ async function fetchAndWrite(
   const stopped =
     (await getAnswers(prepared, plan, number)) ??
     (plan.beyondLimit > 0 ? rowsAreDone(job.limit!) : null);
-  const verified = await verifiedPlan(prepared, plan);
   const { creditsByOthers, callsAbovePrice, creditsAbovePrice, lastFailure } = progress;
   const spending = await store.runSpending(number);
   enterPhase(progress, 'writing');
-  const fields = await openOutputFields(prepared, verified);
+  const fields = await openOutputFields(prepared, plan);
   const decision = await decideOutput({
     earlier,
     isThere: (await outputFiles(job)).every(isEarlierFile),
@@ -149,7 +146,7 @@ async function fetchAndWrite(
   const stop = moved === null ? stopped : storeMovedStop(moved);
   const result = runSummary({
     planned: { ...summary, sample_data: sampleRows.any },
-    areas: verified.areas,
+    plan,
     job,
     each: pricePerPlace(job, prepared.connection, plan),
     run: number,
@@ -172,17 +169,6 @@ async function fetchAndWrite(
     summary: result,
   });
   return { summary: result, state, stop, ratings: written.ratings };
-}
-
-/** The plan, with what its verified areas show after a purchase. */
-export async function verifiedPlan(context: RunContext, plan: Plan): Promise<Plan> {
-  const { areas, scan, order } = plan;
-  if (areas === null || order.length === 0) return plan;
-  const stored = await readStoredAreas(scan.areas, context.store, context.source);
-  return {
-    ...plan,
-    areas: { ...areas, verification: await verifyAreas({ ...context, scan }, areas, stored) },
-  };
 }
 
 /** Records the start of a run in the store. @param limits differ from the plan's where more batches of rows follow */
@@ -268,7 +254,7 @@ async function buy(
   const rest = job.budget === null ? null : job.budget - spent;
   const budget = spent + spendingLimit({ budget: rest }, plan.price);
   const times = new RunTimes(clock, freshness.startedAt, account.anniversaryDay, notice);
-  return await buyInRounds({
+  const stop = await buyInRounds({
     job,
     plan,
     store,
@@ -281,6 +267,8 @@ async function buy(
     service: { client, throttle, apiKeys },
     effects: { clock, times, random, notice },
   });
+  await plan.areas?.verify();
+  return stop;
 }
 
 /** Refuses, before anything is spent, topics that no key may buy and keys that cannot be sent. @throws SCOPE_MISSING, KEY_REFUSED */

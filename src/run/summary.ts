@@ -7,13 +7,13 @@ import { isUnlimited } from '../job/account-settings.ts';
 import type { Job } from '../job/settings.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
 import type { ChargedPrices, Spending } from '../store/ledger/port.ts';
+import type { RunAreas } from './areas/run-areas.ts';
 import type { Connection } from './frame/connection-kinds.ts';
 import { placesWithoutData } from './frame/local-data.ts';
 import type { Progress } from './frame/progress.ts';
 import type { RunContext } from './frame/run-context.ts';
 import type { Stop } from './frame/stop.ts';
 import type { OutputDecision } from './output-decision.ts';
-import { type AreaVerification, isTrusted } from './plan/area-verification.ts';
 import { cheapestCalls } from './plan/cheapest-calls.ts';
 import { scopeNotes } from './plan/notices.ts';
 import type { Plan } from './plan/planning.ts';
@@ -54,8 +54,8 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
       by_cache:
         (scan.cells.size - plan.beyondLimit - rejected.cells) * each -
         price.credits -
-        (plan.areas?.saved ?? 0),
-      by_areas: plan.areas?.saved ?? 0,
+        (plan.areaSavings?.saved ?? 0),
+      by_areas: plan.areaSavings?.saved ?? 0,
     },
     areas: areasSummary(plan),
     scopes: isLocal ? [] : scopeNotes(job, plan),
@@ -194,10 +194,10 @@ function refusedWaySummary({ refusedWay }: Plan): RefusedWaySummary | null {
 function areasSummary({ areas, scan: { areaCounts } }: Plan): AreasSummary | null {
   return (
     areas && {
-      representatives: areas.representatives,
-      verified: areas.verified,
-      spared: areas.spared,
-      ...verificationSummary(areas.verification),
+      representatives: areas.plan.representatives,
+      verified: areas.plan.verified,
+      spared: areas.plan.spared,
+      ...verificationSummary(areas),
       /** How many cells are in an area by the boundaries on this machine, and why the others are bought on their own. */
       ...(areaCounts && {
         found: areaCounts.in_area,
@@ -211,7 +211,7 @@ function areasSummary({ areas, scan: { areaCounts } }: Plan): AreasSummary | nul
 
 interface RunSummaryParts {
   readonly planned: PlanSummary;
-  readonly areas: Plan['areas'];
+  readonly plan: Pick<Plan, 'areas' | 'areaSavings'>;
   readonly job: Pick<Job, 'output'>;
   readonly each: number;
   readonly run: number;
@@ -228,7 +228,7 @@ interface RunSummaryParts {
 /** The result of a run as it is told. */
 export function runSummary({
   planned,
-  areas,
+  plan,
   job,
   each,
   run,
@@ -241,13 +241,12 @@ export function runSummary({
   const located = locatedIn(status);
   return {
     ...planned,
-    areas: planned.areas &&
-      areas && { ...planned.areas, ...verificationSummary(areas.verification) },
+    areas: planned.areas && plan.areas && { ...planned.areas, ...verificationSummary(plan.areas) },
     /** Rows at the same place and answers for a whole area save credits only if the place has its answers. */
     saved: {
       ...planned.saved,
       by_cells: Math.max(0, status.ok - cellsComplete) * each,
-      by_areas: savedByAreas(areas, planned.cells, isComplete),
+      by_areas: savedByAreas(plan, planned.cells, isComplete),
     },
     /** The plan's saving over all places. Added to its credits, it gives the price of each row on its own. */
     saved_by_plan: planned.saved,
@@ -276,22 +275,23 @@ export function runSummary({
 }
 
 /** How many areas are verified, how many of them differed, and whether each place is bought for itself because of that. */
-function verificationSummary(verification: AreaVerification) {
+function verificationSummary({ verification, isTrusted }: RunAreas) {
   return {
     areas_verified: verification.verified,
     areas_differed: verification.differed,
-    each_place: !isTrusted(verification),
+    each_place: !isTrusted,
   };
 }
 
 function savedByAreas(
-  areas: Plan['areas'],
+  { areas, areaSavings }: RunSummaryParts['plan'],
   cells: number,
   isComplete: OutputSums['isComplete'],
 ): number {
   let saved = 0;
-  if (areas !== null && isTrusted(areas.verification))
-    for (let cell = 0; cell < cells; cell++) if (isComplete(cell)) saved += areas.savedAt(cell);
+  if (areas?.isTrusted)
+    for (let cell = 0; cell < cells; cell++)
+      if (isComplete(cell)) saved += areaSavings!.savedAt(cell);
   return saved;
 }
 

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Exchange } from '../../src/client/exchange.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
+import { AreaTable } from '../../src/run/areas/area-table.ts';
+import { areaTopics } from '../../src/run/areas/area-verification.ts';
+import { RunAreas } from '../../src/run/areas/run-areas.ts';
 import {
   type Consequence,
   decideConsequence,
@@ -10,7 +13,6 @@ import {
 } from '../../src/run/buy/consequence.ts';
 import { NOTHING_TRIED } from '../../src/run/buy/next-step.ts';
 import { RunTimes } from '../../src/run/frame/run-times.ts';
-import { AreaTable } from '../../src/run/scan/area-table.ts';
 import { envelopeOf, findVerdict, NOW, PLACE, received, STANDARD } from '../client/answers.ts';
 import { MovedClock } from '../moved-clock.ts';
 
@@ -280,10 +282,17 @@ function settled(
   const work = { wanted, number: 7, work: { number: 0 } };
   const areas = new AreaTable();
   areas.record(0, 'tract', '06037106111');
-  const job = { areas: levels };
-  const plan = { scan: { areas } };
+  const verification = { verified: 0, differed: 0 };
+  const topics = areaTopics({ topics: ['hail'], counts: false });
+  const planned = { topics, verifying: new Set<number>(), represents: new Map() };
+  const context = { freshness } as unknown as ConstructorParameters<typeof RunAreas>[0];
+  const scan = { areas } as unknown as ConstructorParameters<typeof RunAreas>[1];
+  const counts = { representatives: 0, verified: 0, spared: 0, verification };
+  const plan = {
+    areas: levels === null ? null : new RunAreas(context, scan, { ...planned, ...counts }),
+  };
   return makeSettlement(
-    { job, plan, freshness, effects: { times } } as unknown as Parameters<typeof makeSettlement>[0],
+    { plan, freshness, effects: { times } } as unknown as Parameters<typeof makeSettlement>[0],
     { ...work, call, date, charged },
     {
       ledger: { charge: 'charged', credits: 1 },

@@ -2,17 +2,12 @@ import { counted, dateTime, grouped, timeSpan } from '../../base/format-numbers.
 import { getBoundariesCommand } from '../../host/connection.ts';
 import { isUnlimited, UNLIMITED } from '../../job/account-settings.ts';
 import { DEFAULTS, type SettingsOf } from '../../job/setting-table.ts';
+import type { AreaCounts } from '../../run/areas/area-table.ts';
+import { distrustText } from '../../run/areas/area-verification.ts';
 import { differsFrom, leftOfAllowance } from '../../run/frame/account-state.ts';
 import { purchaseJob } from '../../run/frame/connection-kinds.ts';
-import {
-  distrustText,
-  mostWords,
-  quotaAdvice,
-  resetText,
-  subscriptionText,
-} from '../../run/plan/notices.ts';
+import { mostWords, quotaAdvice, resetText, subscriptionText } from '../../run/plan/notices.ts';
 import type { Prepared } from '../../run/prepare.ts';
-import type { AreaCounts } from '../../run/scan/area-table.ts';
 import { listed, sharePhrase } from './format.ts';
 import { inputMessages, type OutputStyle } from './input-messages.ts';
 import { localSourceLines, localVerdict } from './local-messages.ts';

@@ -12,7 +12,6 @@ import {
 } from '../../store/answers/topic-set.ts';
 import { missingTopics } from '../frame/freshness.ts';
 import { addTo } from '../frame/progress.ts';
-import { answeredMeanwhile, areasToClaim } from '../plan/area-plan.ts';
 import { cheapestCalls, priceListWithout, purchaseBySet } from '../plan/cheapest-calls.ts';
 import { buyCall, type CallOutcome } from './buy-call.ts';
 import { type Buying, type CellQueue, type CellWork, CreditReservations } from './buying.ts';
@@ -116,7 +115,7 @@ async function buyCell(buying: Buying, begun: CellWork): Promise<CellResult> {
     if (next === null) return { outcome: 'done', work, credits };
     const { call, topics } = next;
     const wanted = topics.map((topic) => ({ topic, freshSince: freshness.freshSince(topic) }));
-    const areas = areasToClaim(plan.scan.areas, work.number, work.forAreas, wanted);
+    const areas = plan.areas?.listClaims(work.number, wanted) ?? [];
     const isTopicRetry = call.kind === 'single' && hasTopic(work.singlesOnly, call.topic);
     const standing = isTopicRetry ? 'topic_unavailable' : 'fresh';
     const bought = await buyCall(buying, { work, call, wanted, areas, standing, isBegun });
@@ -171,15 +170,11 @@ function afterAnswer(
 
 /** The missing topics of a cell that the store now has, for the cell itself or for its areas. */
 async function answeredElsewhere(
-  { store, limits, freshness, plan, readCell }: Buying,
-  { number, cell, missing, forAreas }: CellWork,
+  { freshness, plan, readCell }: Buying,
+  { number, cell, missing }: CellWork,
 ): Promise<TopicSet> {
   const stored = await readCell(cell);
-  const served = await answeredMeanwhile(plan.scan.areas, number, forAreas, {
-    ...limits,
-    store,
-    freshness,
-  });
+  const served = (await plan.areas?.findAnswered(number)) ?? NO_TOPICS;
   const fresh = topicsIn(missing).filter(
     (topic) => missingTopics(stored, [topic], freshness).length === 0,
   );

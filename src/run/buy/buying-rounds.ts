@@ -1,23 +1,14 @@
 import { counted } from '../../base/format-numbers.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { JobAccount } from '../../job/account-settings.ts';
-import { difference, NO_TOPICS, type TopicSet } from '../../store/answers/topic-set.ts';
+import { NO_TOPICS } from '../../store/answers/topic-set.ts';
 import { total } from '../../store/ledger/admission.ts';
 import type { PeriodSpending } from '../../store/ledger/port.ts';
 import { accountState } from '../frame/account-state.ts';
-import { failedSet, missingSet } from '../frame/freshness.ts';
 import { setIn } from '../frame/progress.ts';
 import { limitReached, onEnd, riseStop, type Stop, stopFor } from '../frame/stop.ts';
-import { readStoredAreas } from '../plan/area-plan.ts';
-import {
-  isTrusted,
-  LEVELS,
-  readCells,
-  type StoredAreas,
-  verifyAreas,
-} from '../plan/area-verification.ts';
 import { bundleWith, type PriceList, purchaseBySet } from '../plan/cheapest-calls.ts';
-import { distrustText, IN_LATER_PERIODS, quotaAdvice } from '../plan/notices.ts';
+import { IN_LATER_PERIODS, quotaAdvice } from '../plan/notices.ts';
 import { purchasesFor } from '../plan/reach.ts';
 import { shortageStop } from './buy-call.ts';
 import { buyCells } from './buy-cells.ts';
@@ -117,8 +108,6 @@ async function buyRounds(context: BuyingContext): Promise<Stop | null> {
   };
   // A missing scope may show only by the service's 403.
   const buyable = job.topics.filter((topic) => mayBuy(payer.priceList, topic));
-  let replanned: ReadonlySet<string> = new Set();
-  let isEachPlace = plan.areas === null || !isTrusted(plan.areas.verification);
   using _ = onEnd(context, context.effects.clock, (why) => health.stop(why));
   for (;;) {
     const { credits, nearest } = await available(context);
@@ -142,22 +131,15 @@ async function buyRounds(context: BuyingContext): Promise<Stop | null> {
         const stop = await stopAtRise(costOf(queue, priceList), dearer);
         if (stop !== null) return stop;
       }
-      if (!isEachPlace) {
-        const stored = await readStoredAreas(plan.scan.areas, context.store, limits.source);
-        isEachPlace = await areAreasWrong(context, stored);
-        const again = isEachPlace
-          ? new Set(stored.keys())
-          : contradictingAreas(context, stored, replanned);
-        if (again.size > 0) {
-          const before = costOfRest();
-          queue.replan(await missingInAreas(context, again));
-          const stop = await stopAtRise(
-            before,
-            'Answers for whole areas do not hold at each of their places',
-          );
-          if (stop !== null) return stop;
-        }
-        replanned = new Set([...replanned, ...again]);
+      const again = (await plan.areas?.findContradicted(context.effects.notice)) ?? null;
+      if (again !== null) {
+        const before = costOfRest();
+        queue.replan(again);
+        const stop = await stopAtRise(
+          before,
+          'Answers for whole areas do not hold at each of their places',
+        );
+        if (stop !== null) return stop;
       }
       if (progress.calls > callsBefore || dearer !== null) continue;
     }
@@ -178,54 +160,6 @@ function costOf({ order, missing }: CellQueue, priceList: PriceList): number {
 
 function mayBuy(priceList: PriceList, topic: TopicSlug): boolean {
   return priceList.singles(topic) || bundleWith(priceList, topic) !== undefined;
-}
-
-/** Whether too many of the verified areas differ: then each remaining place is bought for itself, and the user is told why. */
-async function areAreasWrong(
-  { plan, store, limits, freshness, effects }: BuyingContext,
-  stored: StoredAreas,
-) {
-  const request = { scan: plan.scan, store, source: limits.source, freshness };
-  const verification = await verifyAreas(request, plan.areas!, stored);
-  if (isTrusted(verification)) return false;
-  effects.notice(distrustText(verification));
-  return true;
-}
-
-/** The areas whose locations were answered differently in this run, except for areas that are already planned again. */
-function contradictingAreas(
-  { freshness, effects }: BuyingContext,
-  stored: StoredAreas,
-  replanned: ReadonlySet<string>,
-): ReadonlySet<string> {
-  const contradicting = new Set<string>();
-  for (const [area, { mismatchedAt }] of stored) {
-    if ((mismatchedAt ?? 0) < freshness.startedAt || replanned.has(area)) continue;
-    contradicting.add(area);
-    effects.notice(
-      `Two locations of ${area} were answered differently: its locations are bought one by one.`,
-    );
-  }
-  return contradicting;
-}
-
-/** The missing topics of the areas' cells if each cell is bought for itself. The plan lacks them; the run's limit decides how many are bought. */
-async function missingInAreas(
-  { job, plan, store, limits, freshness }: BuyingContext,
-  inAreas: ReadonlySet<string>,
-) {
-  const missing = new Map<number, TopicSet>();
-  const { cells, areas } = plan.scan;
-  const isIn = (cell: number) => LEVELS.some((level) => inAreas.has(areas.of(cell, level) ?? ''));
-  const numbers = Array.from({ length: cells.size }, (_, cell) => cell).filter(isIn);
-  for await (const [cell, record] of readCells(store, limits.source, cells, numbers)) {
-    // Calls that failed in this run are not repeated: they may have been charged.
-    missing.set(
-      cell,
-      difference(missingSet(record, job.topics, freshness), failedSet(record, freshness)),
-    );
-  }
-  return missing;
 }
 
 /** The credits that may be spent now, and the limit that is nearest. */

@@ -82,8 +82,6 @@ export interface CellWork {
   readonly missing: TopicSet;
   /** The topics to buy as singles only: a bundle reported them unavailable, or the service had no data on them the last time. */
   readonly singlesOnly: TopicSet;
-  /** The topics that are bought at this cell for its areas. */
-  readonly forAreas: TopicSet;
   /** The bundles that must not be bought here again. */
   readonly spentBundles: ReadonlySet<BundleKind>;
 }
@@ -124,7 +122,6 @@ export class CellQueue {
       number,
       cell: this.#plan.scan.cells.cell(number),
       singlesOnly: topicSet(hadNoData.filter(maySingle)),
-      forAreas: this.#plan.areas?.represents.get(number) ?? NO_TOPICS,
       spentBundles: new Set<BundleKind>(),
     };
     return { ...begun, missing: topics };

@@ -8,8 +8,6 @@ import type { ClaimRequest, Settlement } from '../../store/ledger/port.ts';
 import type { Freshness } from '../frame/freshness.ts';
 import { PROGRAM_SINCE } from '../frame/run-times.ts';
 import { type Stop, unbelievableCost } from '../frame/stop.ts';
-import { areasToSettle } from '../plan/area-plan.ts';
-import { COMPARABLE_MS } from '../plan/area-verification.ts';
 import type { BuyingContext, CellWork } from './buying.ts';
 import { decideNextStep, type NextStep, type Standing, type Tried } from './next-step.ts';
 import type { HealthSignal } from './run-health.ts';
@@ -193,17 +191,16 @@ interface GrantedCall extends Pick<ClaimRequest, 'call' | 'wanted'> {
 
 /** The data written to the ledger and the store after an attempt: the charge, the answers, and the failures if no attempt follows. */
 export function makeSettlement(
-  context: Pick<BuyingContext, 'job' | 'plan' | 'freshness' | 'effects'>,
+  context: Pick<BuyingContext, 'plan' | 'freshness' | 'effects'>,
   { call, wanted, number, date, work, charged }: GrantedCall,
   { ledger, answer, failure, key, alarm, refusal }: Consequence,
 ): Settlement {
-  const { job, plan, freshness, effects } = context;
+  const { plan, freshness, effects } = context;
   const now = effects.times.now();
   const kept =
     answer === null ? { answers: [], failures: [] } : keepAnswers(answer, freshness, now, date);
   const failures =
     failure === null ? [] : wanted.map(({ topic }) => ({ topic, ...failure, at: now }));
-  const comparableSince = freshness.startedAt - COMPARABLE_MS;
   return {
     ...ledger,
     call: number,
@@ -211,10 +208,7 @@ export function makeSettlement(
     ...kept,
     failures: [...kept.failures, ...failures],
     sample: answer?.sample,
-    areas:
-      job.areas === null || answer === null
-        ? undefined
-        : areasToSettle(plan.scan.areas, work.number, kept.answers, comparableSince, plan.areas),
+    areas: answer === null ? undefined : plan.areas?.listAnswers(work.number, kept.answers),
     contents:
       answer?.hasContents && call.kind !== 'single'
         ? { kind: call.kind, topics: [...answer.results.keys()] }

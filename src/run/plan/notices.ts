@@ -4,7 +4,6 @@ import { NATURAL_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import type { JobAccount } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
 import type { AccountTerms } from '../../store/runs/port.ts';
-import type { AreaVerification } from './area-verification.ts';
 import type { Plan } from './planning.ts';
 
 /* Sentences of plans and runs that the command line, the page and programs get alike. */
@@ -58,16 +57,6 @@ export function resetText({ isDayAssumed }: AccountTerms, end: number): string {
 /** Why credits of this account can be counted in periods that have not begun. */
 export const IN_LATER_PERIODS =
   'in later periods: a clock was ahead, or the anniversary day was another';
-
-/** `24 areas verified, 1 differed`. */
-export function verificationText({ verified, differed }: AreaVerification): string {
-  return `${counted(verified, 'area')} verified, ${differed} differed`;
-}
-
-/** Why each place is bought for itself. */
-export function distrustText(verification: AreaVerification): string {
-  return `${verificationText(verification)}: the boundaries on this machine are not those of the service, so each place is bought for itself.`;
-}
 
 /** The endpoints that the keys may not call, and the effect on the plan. */
 export function scopeNotes(

@@ -13,12 +13,12 @@ import {
 } from '../../store/answers/topic-set.ts';
 import type { ChargedPrices } from '../../store/ledger/port.ts';
 import type { Store } from '../../store/port.ts';
+import { planAreas, type RunAreas } from '../areas/run-areas.ts';
 import type { Key } from '../frame/api-keys.ts';
 import { failedSet, isWithheld, missingSet, noDataSet } from '../frame/freshness.ts';
 import type { RunContext } from '../frame/run-context.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import type { Scan } from '../scan/scan-input.ts';
-import { type AreaPlan, planAreas } from './area-plan.ts';
 import {
   expectedPrices,
   type Lacking,
@@ -50,8 +50,9 @@ export interface Plan extends MissingAnswers, PlannedSpending {
   readonly fields: PlaceFields;
   /** The cells with an answer to each topic. */
   readonly cellsCached: number;
-  /** The saving by areas; null if the job does not use areas. */
-  readonly areas: (AreaPlan & AreaSavings) | null;
+  /** The areas of the places, and what their answers save; null if the job does not use areas. */
+  readonly areas: RunAreas | null;
+  readonly areaSavings: AreaSavings | null;
   /** The cells that lack something, in the order in which credits are spent on them. */
   readonly order: CellNumbers;
   /** How many cells beyond the job's limit of rows lack something, too. They are neither priced nor asked for. */
@@ -135,8 +136,8 @@ export async function makePlan(
     fields,
     missing,
     cellsCached: (lacking.get(NO_TOPICS) ?? 0) - unanswered.rejected.cells,
-    areas: spared && {
-      ...spared.plan,
+    areas: spared?.areas ?? null,
+    areaSavings: spared && {
       saved: priceCheapest(lacking, priceList).credits - spending.price.credits,
       savedAt: savingAt(unanswered.missing, missing, priceList),
     },

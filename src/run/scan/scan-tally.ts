@@ -2,7 +2,7 @@ import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
 import { LOCATION_NOTES } from '../../geo/parse-location.ts';
 import type { Job } from '../../job/settings.ts';
 import type { LineReference, Row, RowSource } from '../../rows/port.ts';
-import { AreaTable, findAreas } from './area-table.ts';
+import { AreaTable, findAreas } from '../areas/area-table.ts';
 import { CellTable } from './cell-table.ts';
 import { ColumnTypes } from './column-types.ts';
 import { hasOneCurrency, valueCurrencies } from './currency.ts';

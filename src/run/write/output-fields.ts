@@ -12,9 +12,8 @@ import {
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { PlaceOrigin } from '../../data/topics/origin-notes.ts';
 import { type OutputPlaces, placeUnpacker } from '../../formats/packed/output-places.ts';
+import type { RecordWithAreas } from '../areas/run-areas.ts';
 import type { RunContext } from '../frame/run-context.ts';
-import { readStoredAreas, withAreas } from '../plan/area-plan.ts';
-import { isTrusted, type StoredAreas } from '../plan/area-verification.ts';
 import { type KnownForm, NOTHING, PLAIN, PlaceFields } from '../plan/place-fields.ts';
 import type { Plan } from '../plan/planning.ts';
 import { statusOfFinding } from '../scan/row-places.ts';
@@ -113,8 +112,7 @@ function* lackingCells(fields: PlaceFields, count: number): Generator<number> {
 async function placeKinds(context: RunContext, plan: Plan, fields: PlaceFields) {
   const { store, source, sampleRows } = context;
   const { scan, origin } = plan;
-  const isTrustedNow = plan.areas !== null && isTrusted(plan.areas.verification);
-  const stored = isTrustedNow ? await readStoredAreas(scan.areas, store, source) : null;
+  const withAreas = (await plan.areas?.read()) ?? null;
   const list: PlaceKind[] = [];
   const numbers = new Map<string, number>();
   const makeKind = kindMaker(context, plan);
@@ -150,13 +148,16 @@ async function placeKinds(context: RunContext, plan: Plan, fields: PlaceFields) 
   }
 
   /** Puts the fields of places whose areas have answers. */
-  async function putWithAreas(areas: StoredAreas, lacking: readonly number[]): Promise<void> {
+  async function putWithAreas(
+    addAreas: NonNullable<typeof withAreas>,
+    lacking: readonly number[],
+  ): Promise<void> {
     const records = await store.read(
       source,
       lacking.map((cell) => scan.cells.cell(cell)),
     );
     for (const [index, cell] of lacking.entries()) {
-      const made = makeKind.withAreas(records[index] ?? EMPTY_RECORD, cell, areas);
+      const made = makeKind.withAreas(addAreas(records[index] ?? EMPTY_RECORD, cell), cell);
       const [status, note, asOf, ...own] = made.fields;
       fields.put(cell, own, asOf === null ? Number.NaN : Date.parse(String(asOf)));
       kindOf[cell] = numberOf({ ...made, fields: [status!, note!] });
@@ -170,11 +171,11 @@ async function placeKinds(context: RunContext, plan: Plan, fields: PlaceFields) 
     async placesOf(cells: Int32Array | readonly number[]): Promise<OutputPlaces> {
       const lacking: number[] = [];
       for (const cell of cells) {
-        if (stored !== null && !fields.isComplete(cell)) lacking.push(cell);
+        if (withAreas !== null && !fields.isComplete(cell)) lacking.push(cell);
         else kindOf[cell] = kindOfForm(cell, fields.formOf(cell));
       }
       for (let from = 0; from < lacking.length; from += PLACES_PER_READ)
-        await putWithAreas(stored!, lacking.slice(from, from + PLACES_PER_READ));
+        await putWithAreas(withAreas!, lacking.slice(from, from + PLACES_PER_READ));
       fields.fillEmpty(cells);
       const { table, times, width } = fields;
       const kinds = list.map((kind) => kind.fields);
@@ -188,7 +189,7 @@ async function placeKinds(context: RunContext, plan: Plan, fields: PlaceFields) 
 function kindMaker({ job, freshness, setAside, sampleRows }: RunContext, plan: Plan) {
   const { topics, counts } = job;
   const { freshSince, startedAt } = freshness;
-  const { origin, scan } = plan;
+  const { origin } = plan;
   const noteOf =
     (from: PlaceOrigin | null) =>
     (answered: readonly TopicSlug[]): string =>
@@ -242,8 +243,7 @@ function kindMaker({ job, freshness, setAside, sampleRows }: RunContext, plan: P
       return { ...kind, fields: fields.slice(0, 2) };
     },
     /** All fields of a place that lacks something, with the answers of its areas. */
-    withAreas(own: CellRecord, cell: number, areas: StoredAreas): PlaceKind {
-      const { record, used } = withAreas(own, cell, job, scan.areas, areas, freshness);
+    withAreas({ record, used }: RecordWithAreas, cell: number): PlaceKind {
       return lacking(record, sampleRows.has, origin?.originOf(cell) ?? null, used);
     },
   };

@@ -7,10 +7,10 @@ import { placeWriter } from '../../../src/formats/packed/place-table.ts';
 import { cellNumber } from '../../../src/geo/cell-slots.ts';
 import type { JobFile } from '../../../src/job/job-file.ts';
 import { makeJob } from '../../../src/job/settings.ts';
+import { AreaTable } from '../../../src/run/areas/area-table.ts';
 import { makeFreshness } from '../../../src/run/frame/freshness.ts';
 import type { RunContext } from '../../../src/run/frame/run-context.ts';
 import { makePlan, NO_FIELDS, type PlanOptions } from '../../../src/run/plan/planning.ts';
-import { AreaTable } from '../../../src/run/scan/area-table.ts';
 import { CellTable } from '../../../src/run/scan/cell-table.ts';
 import { RowPlaces } from '../../../src/run/scan/row-places.ts';
 import type { Scan } from '../../../src/run/scan/scan-input.ts';
@@ -260,18 +260,25 @@ test('with areas one cell is bought for its tract, and twenty to verify; local a
     isOneTract: true,
     settings: { topics: ['hail'], areas: 'tract' },
   };
-  const { order, price, areas } = await planOf(scene);
-  assert.deepEqual([order.length, price.credits, areas!.saved, areas!.spared], [21, 21, 9, 9]);
-  const saved = scene.rows!.filter((cell) => areas!.savedAt(cell!) !== 0);
-  assert.deepEqual([saved.length, saved.some((cell) => order.includes(cell!))], [9, false]);
+  const { order, price, areas, areaSavings } = await planOf(scene);
+  const { saved, savedAt } = areaSavings!;
+  assert.deepEqual([order.length, price.credits, saved, areas!.plan.spared], [21, 21, 9, 9]);
+  const sparedCells = scene.rows!.filter((cell) => savedAt(cell!) !== 0);
+  assert.deepEqual(
+    [sparedCells.length, sparedCells.some((cell) => order.includes(cell!))],
+    [9, false],
+  );
   const values = scene.rows!.map((row) => row!);
   for (const [order_by, first] of [
     ['file', 0],
     [{ column: 'premium' }, 29],
   ] as const) {
     const ordered = await planOf({ ...scene, values, settings: { ...scene.settings, order_by } });
-    assert.deepEqual([[...ordered.areas!.represents.keys()], ordered.price.credits], [[first], 21]);
-    assert.ok(!ordered.areas!.verifying.has(first), 'the first place answers for the tract');
+    assert.deepEqual(
+      [[...ordered.areas!.plan.represents.keys()], ordered.price.credits],
+      [[first], 21],
+    );
+    assert.ok(!ordered.areas!.plan.verifying.has(first), 'the first place answers for the tract');
   }
   const connection = {
     kind: 'local',

@@ -1,6 +1,6 @@
 import type { AreaLevel } from '../../contract/topics.ts';
 import type { CellAreaFinder, CellAreas } from '../../data/tables/cell-area-finder.ts';
-import { type CellTable, grown, inMapOrder } from './cell-table.ts';
+import { type CellTable, grown, inMapOrder } from '../scan/cell-table.ts';
 
 const NONE = 0;
 

@@ -1,3 +1,4 @@
+import { counted } from '../../base/format-numbers.ts';
 import { areaAnswer, areaSuffices } from '../../columns/topic-columns.ts';
 import type { CellRecord } from '../../contract/answer.ts';
 import { type AreaLevel, topicOf } from '../../contract/topics.ts';
@@ -49,6 +50,16 @@ export interface AreaVerification {
 /** Whether one answer may hold for an area, by what was verified. If not, each place is bought for itself. */
 export function isTrusted({ verified, differed }: AreaVerification): boolean {
   return differed < DIFFERING_AT_LEAST || differed <= DIFFERING_SHARE * verified;
+}
+
+/** `24 areas verified, 1 differed`. */
+export function verificationText({ verified, differed }: AreaVerification): string {
+  return `${counted(verified, 'area')} verified, ${differed} differed`;
+}
+
+/** Why each place is bought for itself. */
+export function distrustText(verification: AreaVerification): string {
+  return `${verificationText(verification)}: the boundaries on this machine are not those of the service, so each place is bought for itself.`;
 }
 
 /** Chooses the cells that are bought to verify: the same ones in every run of the file, spread over the map. The first cell of an

@@ -4,22 +4,15 @@ import { areaAnswer, columnsOf } from '../../../src/columns/topic-columns.ts';
 import { type Answer, type CellRecord, EMPTY_RECORD } from '../../../src/contract/answer.ts';
 import type { TopicSlug } from '../../../src/contract/topics.ts';
 import { makeJob } from '../../../src/job/settings.ts';
-import { makeFreshness } from '../../../src/run/frame/freshness.ts';
-import {
-  answeredMeanwhile,
-  areasToClaim,
-  areasToSettle,
-  planAreas,
-  readStoredAreas,
-  withAreas,
-} from '../../../src/run/plan/area-plan.ts';
+import { AreaTable } from '../../../src/run/areas/area-table.ts';
 import {
   areaTopics,
   isTrusted,
   verifyAreas,
   verifyingCells,
-} from '../../../src/run/plan/area-verification.ts';
-import { AreaTable } from '../../../src/run/scan/area-table.ts';
+} from '../../../src/run/areas/area-verification.ts';
+import { type AreaPlan, planAreas, RunAreas } from '../../../src/run/areas/run-areas.ts';
+import { makeFreshness } from '../../../src/run/frame/freshness.ts';
 import { CellTable } from '../../../src/run/scan/cell-table.ts';
 import type { StoredArea } from '../../../src/store/answers/port.ts';
 import { TopicSets, topicSet, topicsIn } from '../../../src/store/answers/topic-set.ts';
@@ -166,7 +159,8 @@ test('the first cell of an area is bought for all; the others lack only what dif
     missing,
   });
   const lacks = order.map((cell) => topicsIn(planned.missing.get(cell)));
-  const { represents, verifying, verified, representatives, spared, verification } = planned.plan;
+  const { represents, verifying, verified, representatives, spared, verification } =
+    planned.areas.plan;
   assert.deepEqual([...represents], [[0, topicSet(['hail', 'radon'])]]);
   assert.deepEqual([...verifying].sort(inOrder), [1, 2, 3, 4, 6]);
   assert.deepEqual([representatives, verified, spared], [1, 4, 0]);
@@ -194,7 +188,7 @@ test('cells beyond the verifying ones are spared, unless the areas differ or the
     records: Record<number, CellRecord> = {},
   ) => {
     const context = storeOf(stored, records);
-    const { plan, missing: left } = await planAreas({
+    const { areas, missing: left } = await planAreas({
       context,
       scan,
       compare: inOrder,
@@ -203,7 +197,7 @@ test('cells beyond the verifying ones are spared, unless the areas differ or the
     });
     const lacking = order.filter((cell) => topicsIn(left.get(cell)).includes('hail'));
     assert.ok(order.every((cell) => topicsIn(left.get(cell)).includes('park')));
-    return { ...plan, lacking };
+    return { ...areas.plan, lacking };
   };
   const inFirst = verifying.filter((cell) => cell < 60);
   const inSecond = verifying.filter((cell) => cell >= 60);
@@ -228,8 +222,27 @@ test('cells beyond the verifying ones are spared, unless the areas differ or the
   assert.deepEqual([bothDiffer.lacking, bothDiffer.spared], [order, 0]);
 });
 
-test('a row takes the answer of its area for a topic without a fresh one of its own, from areas that agree', () => {
-  const { areas } = scanOf(['1', null]);
+/** The areas of a run in which these cells stand for their areas, and these verify. */
+function areasOf(
+  context: ReturnType<typeof storeOf>,
+  scan: ReturnType<typeof scanOf>,
+  represents: readonly (readonly [cell: number, topics: readonly TopicSlug[]])[] = [],
+  verifying: readonly number[] = [],
+  verification = { verified: 0, differed: 0 },
+): RunAreas {
+  const plan: AreaPlan = {
+    topics: areaTopics(job),
+    verifying: new Set(verifying),
+    represents: new Map(represents.map(([cell, topics]) => [cell, topicSet(topics)])),
+    ...{ representatives: 0, verified: 0, spared: 0, verification },
+  };
+  return new RunAreas(context, scan, plan);
+}
+
+test('a row takes the answer of its area for a topic without a fresh one of its own, from areas that agree', async () => {
+  const scan = scanOf(['1', null]);
+  const readOf = async (stored: StoredArea) =>
+    (await areasOf(storeOf({ 'tract 1': stored }), scan).read())!;
   const stale = answer('hail', 'Low', NOW - 366 * DAY);
   const area = areaOf(answer('hail'), answer('park'));
   const cases: readonly (readonly [own: Answer[], area: StoredArea, rating: string | undefined])[] =
@@ -244,41 +257,34 @@ test('a row takes the answer of its area for a topic without a fresh one of its 
       [[], areaOf(), undefined],
     ];
   for (const [own, stored, rating] of cases) {
-    const { record, used } = withAreas(
-      recordOf(...own),
-      0,
-      job,
-      areas,
-      new Map([['tract 1', stored]]),
-      freshness,
-    );
+    const { record, used } = (await readOf(stored))(recordOf(...own), 0);
     assert.equal(record.answers.get('hail')?.fields[0], rating);
     assert.equal(record.answers.has('park'), false);
     assert.deepEqual(used, rating === 'High' ? ['tract 1'] : []);
   }
-  assert.deepEqual(
-    withAreas(EMPTY_RECORD, 1, job, areas, new Map([['tract 1', area]]), freshness).used,
-    [],
-  );
+  assert.deepEqual((await readOf(area))(EMPTY_RECORD, 1).used, []);
+  const distrusted = areasOf(storeOf({ 'tract 1': area }), scan, [], [], {
+    ...{ verified: 2, differed: 2 },
+  });
+  assert.equal(await distrusted.read(), null);
 });
 
 test('a call claims and settles the topics of its areas, each for the area of its level', async () => {
-  const { areas } = scanOf(['1', null, '2'], ['9', null, null]);
+  const scan = scanOf(['1', null, '2'], ['9', null, null]);
   const answers = TOPICS.map((topic) => answer(topic));
+  const areas = areasOf(storeOf({}), scan);
+  const since = NOW - 30 * DAY;
   const settled = (cell: number) =>
-    areasToSettle(areas, cell, answers, 5).map(({ area, answers: of, comparableSince }) => {
+    areas.listAnswers(cell, answers).map(({ area, answers: of, comparableSince }) => {
       return `${area}: ${of.map(({ topic }) => topic)} since ${comparableSince}`;
     });
-  assert.deepEqual(settled(0), ['tract 1: hail since 5', 'county 9: radon since 5']);
-  assert.deepEqual([settled(1), settled(2)], [[], ['tract 2: hail since 5']]);
-  assert.deepEqual(areasToSettle(areas, 0, [answer('park')], 5), []);
+  assert.deepEqual(settled(0), [`tract 1: hail since ${since}`, `county 9: radon since ${since}`]);
+  assert.deepEqual([settled(1), settled(2)], [[], [`tract 2: hail since ${since}`]]);
+  assert.deepEqual(areas.listAnswers(0, [answer('park')]), []);
   // A verifying cell gives an area only the topics for which it stands for it; the others are compared.
-  const plan = { verifying: new Set([0]), represents: new Map([[0, topicSet(['radon'])]]) };
+  const verifying = areasOf(storeOf({}), scan, [[0, ['radon']]], [0]);
   assert.deepEqual(
-    areasToSettle(areas, 0, answers, 5, plan).map(({ area, isComparison = false }) => [
-      area,
-      isComparison,
-    ]),
+    verifying.listAnswers(0, answers).map(({ area, isComparison = false }) => [area, isComparison]),
     [
       ['county 9', false],
       ['tract 1', true],
@@ -286,9 +292,9 @@ test('a call claims and settles the topics of its areas, each for the area of it
   );
   const wanted = TOPICS.map((topic) => ({ topic, freshSince: 0 }));
   const claimed = (cell: number, represented: TopicSlug[]) =>
-    areasToClaim(areas, cell, topicSet(represented), wanted).map(({ area, wanted: of }) => {
-      return `${area}: ${of.map(({ topic }) => topic)}`;
-    });
+    areasOf(storeOf({}), scan, [[cell, represented]])
+      .listClaims(cell, wanted)
+      .map(({ area, wanted: of }) => `${area}: ${of.map(({ topic }) => topic)}`);
   assert.deepEqual(claimed(0, ['hail']), ['tract 1: hail']);
   assert.deepEqual(claimed(0, ['hail', 'radon']).length, 2);
   assert.deepEqual([claimed(1, ['hail']), claimed(0, [])], [[], []]);
@@ -296,7 +302,7 @@ test('a call claims and settles the topics of its areas, each for the area of it
   const meanwhile = async (
     stored: Record<string, StoredArea>,
     represented: TopicSlug[] = ['hail', 'radon'],
-  ) => topicsIn(await answeredMeanwhile(areas, 0, topicSet(represented), storeOf(stored)));
+  ) => topicsIn(await areasOf(storeOf(stored), scan, [[0, represented]]).findAnswered(0));
   const both = areaOf(answer('hail'), answer('radon'));
   assert.deepEqual(await meanwhile({}), []);
   assert.deepEqual(await meanwhile({ 'tract 1': both }), ['hail']);
@@ -307,11 +313,37 @@ test('a call claims and settles the topics of its areas, each for the area of it
     await meanwhile({ 'tract 1': areaOf(answer('hail', 'High', NOW - 366 * DAY)) }),
     [],
   );
+});
 
-  const stored = await readStoredAreas(
-    areas,
-    storeOf({ 'county 9': both, 'county 8': both }).store,
-    1,
-  );
-  assert.deepEqual([...stored], [['county 9', both]]);
+test('the cells of an area that is answered differently are bought for themselves, once; all where too many areas differ', async () => {
+  const scan = scanOf(['1', '1', '2', '2', '3']);
+  const [agreeing, differing] = [
+    areaOf(answer('hail')),
+    { ...areaOf(answer('hail')), mismatchedAt: NOW },
+  ];
+  const stored: Record<string, StoredArea> = { 'tract 1': differing, 'tract 2': agreeing };
+  const records = { 0: recordOf(answer('hail')), 3: recordOf(answer('hail', 'Low')) };
+  const areas = areasOf(storeOf(stored, records), scan, [], [3]);
+  const notices: string[] = [];
+  const find = async () => {
+    const missing = await areas.findContradicted((message) => notices.push(message));
+    return missing && [...missing].map(([cell, topics]) => [cell, ...topicsIn(topics)]);
+  };
+  assert.deepEqual(await find(), [
+    [0, 'park', 'radon'],
+    [1, ...TOPICS],
+  ]);
+  assert.equal(await find(), null, 'the area was named before');
+  assert.deepEqual([areas.verification, areas.isTrusted], [{ verified: 1, differed: 1 }, true]);
+  const earlier = areasOf(storeOf({ 'tract 1': { ...differing, mismatchedAt: NOW - 1 } }), scan);
+  assert.equal(await earlier.findContradicted(() => {}), null, 'the plan knew it');
+  stored['tract 2'] = { ...areaOf(answer('hail', 'Medium')), mismatchedAt: NOW };
+  const both = areasOf(storeOf(stored, records), scan, [], [0, 3]);
+  const all = await both.findContradicted((message) => notices.push(message));
+  assert.deepEqual([[...all!.keys()], both.isTrusted], [[0, 1, 2, 3], false]);
+  assert.equal(await both.findContradicted(() => {}), null, 'each place is bought already');
+  assert.deepEqual(notices, [
+    'Two locations of tract 1 were answered differently: its locations are bought one by one.',
+    '2 areas verified, 2 differed: the boundaries on this machine are not those of the service, so each place is bought for itself.',
+  ]);
 });
