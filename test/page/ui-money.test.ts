@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { fakeService } from '../fake-service.ts';
+import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
+import { type Alter, fakeService } from '../fake-service.ts';
 import { column, places } from '../run/harness.ts';
+import { LONG } from '../tier.ts';
 import { openBook, openUi, WILDFIRE, yes } from './ui-scene.ts';
 
 const CELLS = 40;
@@ -199,3 +201,83 @@ test('a key is tried before Start, once and free of charge; a refusal says what 
     assert.equal(summary.credits_available, 0);
   }
 });
+
+/** The page over a service that does what it is told, with a file of places. */
+async function openFaulty(t: TestContext, count: number, alter?: Alter) {
+  const told = { baseUrl: '' };
+  const opened = await openBook(t, places(count), (harness) => ({
+    connectionOf: async () => ({
+      ...({ kind: 'service', source: 'fake', sample: false } as const),
+      baseUrl: told.baseUrl,
+      keys: [harness.key()],
+    }),
+  }));
+  const fake = await fakeService(t, opened.harness.url, alter);
+  told.baseUrl = fake.url;
+  return { ...opened, fake };
+}
+
+/** Bundles report all topics but every third as unavailable: each is asked for again, as a single. */
+const lacking: Alter = (address, answer) => {
+  if (!address.includes('/bundle/') || answer.status !== 200) return answer;
+  const json = JSON.parse(answer.body);
+  for (const [index, slug] of Object.keys(json.data.topics).entries())
+    if (index % 3 > 0) json.data.topics[slug] = { error: 'unavailable' };
+  return { ...answer, body: JSON.stringify(json) };
+};
+
+for (const areas of [undefined, 'tract', 'county'] as const) {
+  const where = areas ? `, with one answer for a ${areas}` : '';
+  const tier = areas === 'county' ? LONG : {};
+  const choice = { topics: [...NATURAL_SLUGS, 'radon', 'airQuality'], ...(areas && { areas }) };
+
+  test(
+    `what the dialog asks for is the most that is charged, retries together${where}`,
+    tier,
+    async (t) => {
+      const { harness, post, run, bugs } = await openFaulty(t, 4, lacking);
+      const { credits, credits_limit: most } = (await post('price', choice)).body.summary;
+      assert.ok(credits < most, `${credits} of ${most}`);
+      // A budget of the price alone leaves no credit for a retry.
+      assert.equal((await run(credits, choice)).credits_spent, harness.charged());
+      assert.ok(harness.charged() <= credits, `${harness.charged()} of ${credits}`);
+      const before = harness.charged();
+      const rest = (await post('price', choice)).body.summary.credits_limit;
+      assert.equal((await run(rest, choice)).credits_spent, harness.charged() - before);
+      assert.ok(harness.charged() - before <= rest, `${harness.charged() - before} of ${rest}`);
+      assert.deepEqual(bugs, []);
+    },
+  );
+
+  test(`of the costs that an answer states the highest counts${where}`, tier, async (t) => {
+    for (const [cost, from, to] of [
+      [2, '"credit_cost":2', '"credit_cost":5'],
+      [5, '"credit_cost":5', '"credit_cost":1'],
+      [5, '"credit_cost"', '"cost"'],
+    ] as const) {
+      const { fake, run, harness } = await openFaulty(t, 12);
+      fake.script([{ cost, replace: [from, to] }]);
+      const { end } = await run(8, { ...choice, topics: ['drought'] });
+      assert.deepEqual([end?.state, end?.charged, end?.budget_left], ['paused', 5, 3]);
+      assert.deepEqual([fake.answers.length, (await harness.ledger()).charged], [1, 5]);
+      assert.match(end?.stopped ?? '', /charges 5 credits/);
+    }
+  });
+
+  test(
+    `a failure that states a cost is paid once, and two in a row stop the run${where}`,
+    tier,
+    async (t) => {
+      for (const status of [408, 420, 429, 403, 500]) {
+        const { fake, run, harness } = await openFaulty(t, 12);
+        const headers = { 'x-credit-cost': '1', 'retry-after': '1' };
+        fake.script([{ status, headers, body: { error: { code: 'TRY_AGAIN' } } }]);
+        const { end } = await run(100, { ...choice, topics: ['drought', 'radon'] });
+        const requests = fake.answers.length;
+        assert.ok(requests <= 2 && requests === end?.charged, `${status}: ${requests} requests`);
+        assert.equal((await harness.ledger()).charged, requests);
+        assert.match(end.stopped ?? '', /charges for failures|states a cost/, String(status));
+      }
+    },
+  );
+}

@@ -136,10 +136,31 @@ export function allSources(harness: Harness, notLocal: readonly string[] = []): 
 async function begin(
   t: TestContext,
   harness: Harness,
-  { sample = false, ...dependencies }: SceneDependencies,
+  dependencies: SceneDependencies,
 ): Promise<UiScene> {
-  const key = harness.key();
   const bugs: unknown[] = [];
+  const opened = await openUiOf(harness, {
+    onBug: (error) => bugs.push(error),
+    ...dependencies,
+  });
+  const { ui, visit, close } = opened;
+  releaseLater(t, close);
+  return {
+    ...{ harness, ui, bugs, visit },
+    stranger: () => visitor(ui.port, null),
+    async restart() {
+      await close();
+      return await begin(t, harness, dependencies);
+    },
+  };
+}
+
+/** The page over the service, the store and the clock of a harness, which the caller closes. */
+export async function openUiOf(
+  harness: Harness,
+  { sample = false, ...dependencies }: SceneDependencies,
+) {
+  const key = harness.key();
   const { subscription } = harness.job().account;
   const base: JobFile = {
     anniversary_day: 31,
@@ -186,7 +207,9 @@ async function begin(
     first: null,
     mostBudget: null,
     port: 0,
-    onBug: (error) => bugs.push(error),
+    onBug: (error) => {
+      throw error;
+    },
     ...dependencies,
   });
   let closed: Promise<number> | null = null;
@@ -194,17 +217,10 @@ async function begin(
     closed ??= ui.close();
     return closed;
   };
-  releaseLater(t, close);
   return {
-    harness,
-    ui,
-    bugs,
-    stranger: () => visitor(ui.port, null),
+    ...{ ui, close },
     visit: async () => visitor(ui.port, await enter(ui.newAddress())),
-    async restart() {
-      await close();
-      return await begin(t, harness, { sample, ...dependencies });
-    },
+    [Symbol.asyncDispose]: async () => void (await close()),
   };
 }
 
