@@ -1,6 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { PerilbookError, resultOrNull } from '../base/errors.ts';
-import type { TextEncoding } from '../formats/bytes/decode-text.ts';
+import {
+  guessEncoding,
+  possibleEncodings,
+  type TextEncoding,
+} from '../formats/bytes/decode-text.ts';
 
 /** The two byte orders of UTF-16. */
 export type Utf16 = 'utf-16le' | 'utf-16be';
@@ -42,6 +46,39 @@ const LABELS: Readonly<Record<string, string>> = {
   latin9: 'iso-8859-15',
   'latin-1': 'windows-1252',
 };
+
+/** The encoding of a text, and whether it is a guess by its first bytes. */
+export interface EncodingOfText {
+  readonly encoding: TextEncoding;
+  readonly isEncodingGuessed: boolean;
+}
+
+/** The encoding of a text: as the user names it, UTF-8 after its mark or as it was converted from UTF-16, else as its bytes look. */
+export function encodingOf(
+  { head, utf16 }: { readonly head: Buffer; readonly utf16: Utf16 | null },
+  named: FileEncoding | undefined,
+): EncodingOfText {
+  if (utf16 !== null) return { encoding: 'utf-8', isEncodingGuessed: false };
+  if (named !== undefined && !isUtf16(named)) return { encoding: named, isEncodingGuessed: false };
+  const hasMark = head.toString('latin1', 0, MARK.length) === MARK;
+  return { encoding: hasMark ? 'utf-8' : guessEncoding(head), isEncodingGuessed: !hasMark };
+}
+
+const MARK = '\xef\xbb\xbf';
+
+/** Says that letters beyond ASCII were decoded by a guess. The bytes of the input's own format stay as they are. */
+export function encodingNote(
+  head: Buffer,
+  { encoding, isEncodingGuessed }: EncodingOfText,
+): string | null {
+  if (!isEncodingGuessed || encoding === 'utf-8') return null;
+  const others = possibleEncodings(head).join(' or ');
+  return `The file is not UTF-8, and was read as ${encoding}. If its letters look wrong, name its encoding, for instance --encoding ${others}.`;
+}
+
+/** Whether the second byte of a letter may be one of ASCII. */
+export const hasAsciiInLetters = (encoding: TextEncoding): boolean =>
+  /^(?:shift_jis|gbk|gb18030|big5|euc-kr)$/.test(encoding);
 
 const SAMPLE_BYTES = 4096;
 /** Fewer characters are no evidence: `lat,lng` has seven. */

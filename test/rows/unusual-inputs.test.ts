@@ -138,6 +138,49 @@ test('letters of East Asia and of old Macs are read by the encoding that is name
   assert.equal((await allRows(mac, [0]))[0]!.fields[0], 'café');
 });
 
+test('JSON that is not UTF-8 keeps its bytes, and is read by the encoding that is named', async (t) => {
+  const point = '"geometry":{"type":"Point","coordinates":[-99.5,40.5]}';
+  const [ndjson, json, geojson, topojson] = [
+    '{"n":"caf\xe9","lat":40.5,"lng":-99.5}\n{"n":"x","lat":41.5,"lng":-98.5}\n',
+    '[{"n":"caf\xe9","lat":40.5,"lng":-99.5},{"n":"x","lat":41.5,"lng":-98.5}]',
+    `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"n":"caf\xe9"},${point}}]}`,
+    '{"type":"Topology","objects":{"a":{"type":"Point","coordinates":[-99.5,40.5],"properties":{"n":"caf\xe9"}}},"arcs":[]}',
+  ];
+  for (const [name, text] of Object.entries({ ndjson, json, geojson, topojson })) {
+    const file = written(t, `in.${name}`, Buffer.from(text, 'latin1'));
+    const letterOf = async (options: OpenOptions = {}) => {
+      const rowFile = await openRowFile(file, options);
+      const [first] = await allRows(rowFile, [rowFile.columns.indexOf('n')]);
+      return [first!.fields[0], rowFile.conversionNote ?? null] as const;
+    };
+    const [guessed, note] = await letterOf();
+    assert.equal(guessed, 'café');
+    assert.match(note ?? '', /was read as windows-1252/);
+    assert.deepEqual(await letterOf({ encoding: 'macintosh' }), ['cafÈ', null]);
+    const output = `${file}.out`;
+    await writeRows(await openRowFile(file), { output, fill: fillWith(['ok', 'µ', 1.5]) });
+    const bytes = readFileSync(output, 'latin1');
+    const added = /,"hazard_status":"ok","hazard_note":"\\u00b5","hail_score":1.5/g;
+    assert.equal(bytes.replaceAll(added, ''), text);
+    await assert.rejects(openRowFile(file, { encoding: 'shift_jis' }), {
+      code: 'INPUT_UNREADABLE',
+      hint: /iconv -f shift_jis -t UTF-8/,
+    });
+  }
+});
+
+test('an encoding is refused for a format that states its own', async (t) => {
+  const file = written(t, 'in.csv', 'lat,lng\n40.5,-99.5\n');
+  for (const format of ['xlsx', 'parquet']) {
+    const output = `${file}.${format}`;
+    await writeRows(await openRowFile(file), { output, added: [], fill: fillWith([]) });
+    await assert.rejects(openRowFile(output, { encoding: 'windows-1252' }), {
+      code: 'USAGE',
+      message: /^An encoding is given, and .* is (?:Excel|Parquet), which states its own$/,
+    });
+  }
+});
+
 test('in a workbook, a name merged down and a place merged over rows count for all', async (t) => {
   const cell = (ref: string, text: string) =>
     text === '' ? '' : `<c r="${ref}" t="str"><v>${text}</v></c>`;

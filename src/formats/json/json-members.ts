@@ -178,6 +178,14 @@ export function memberTexts(columns: readonly MemberColumn[], fields: readonly V
   });
 }
 
+/** JSON in ASCII, for a file in another encoding than UTF-8. */
+export function asciiJson(text: string): string {
+  return text.replace(
+    /[^\0-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 /** Dates are texts in JSON, and so are NaN and infinity. 5 is `5.0` in a column of numbers: polars takes the type of a column from its first
  * 100 lines, and fails at a fraction after whole numbers. */
 function formatJson(value: Value, mayHaveFractions: boolean): string {

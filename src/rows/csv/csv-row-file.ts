@@ -1,5 +1,4 @@
 import { counted } from '../../base/format-numbers.ts';
-import { possibleEncodings } from '../../formats/bytes/decode-text.ts';
 import type { OutputPlaces } from '../../formats/packed/output-places.ts';
 import { fieldOf } from '../../formats/typed-value.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
@@ -15,6 +14,7 @@ import type {
   WriteRequest,
   WriteResult,
 } from '../port.ts';
+import { encodingNote } from '../text-encoding.ts';
 import { type Dialect, delimitedFormat, likelyHeader, readDialect } from './dialect.ts';
 import { encodingToWrite, FieldEncoder, textFormatter } from './field-bytes.ts';
 import type { AddPlace } from './placed-text.ts';
@@ -41,13 +41,6 @@ export function csvRowFile(input: InputFile, options: OpenOptions): RowFile {
     write: (request) => writeCsv(input, dialect, request),
     inPieces: csvPieces(input, dialect),
   };
-}
-
-/** Says that letters beyond ASCII were decoded by a guess. The bytes of the input's own format stay as they are. */
-function encodingNote(head: Buffer, { encoding, isEncodingGuessed }: Dialect): string | null {
-  if (!isEncodingGuessed || encoding === 'utf-8') return null;
-  const others = possibleEncodings(head).join(' or ');
-  return `The file is not UTF-8, and was read as ${encoding}. If its letters look wrong, name its encoding, for instance --encoding ${others}.`;
 }
 
 const SPLIT_NUMBERS =

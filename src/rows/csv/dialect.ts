@@ -1,5 +1,4 @@
 import { PerilbookError } from '../../base/errors.ts';
-import { guessEncoding, type TextEncoding } from '../../formats/bytes/decode-text.ts';
 import {
   fieldText,
   isBlank,
@@ -11,18 +10,15 @@ import {
 import { type InputFile, unreadable } from '../files/input-file.ts';
 import { ownWidth } from '../kept-columns.ts';
 import type { OpenOptions } from '../port.ts';
-import { type FileEncoding, isUtf16 } from '../text-encoding.ts';
+import { type EncodingOfText, encodingOf, hasAsciiInLetters } from '../text-encoding.ts';
 import { findDelimiter } from './delimiters.ts';
 import { type CsvHead, guessQuoting, usualWidth, widthWithUnnamed } from './head-records.ts';
 
-export interface Dialect {
+export interface Dialect extends EncodingOfText {
   readonly delimiter: string;
   readonly quoting: Quoting;
   /** What to do if no column has a location; null for nothing. */
   readonly columnsHint: string | null;
-  readonly encoding: TextEncoding;
-  /** True when the encoding was guessed from the bytes of the head. */
-  readonly isEncodingGuessed: boolean;
   /** If rows have more fields than the header, the last columns have no name. */
   readonly columns: readonly string[];
   /** How many of the columns are not of an earlier run. */
@@ -52,17 +48,17 @@ const BOM = '\xef\xbb\xbf';
 
 /** Looks at the head of a file (in an encoding whose structure is ASCII). */
 export function readDialect(input: InputFile, options: OpenOptions): Dialect {
-  const { head, declared, hasBom } = tableIn(input, options);
+  const { head, declared } = tableIn(input, options);
   const { delimiter, hint: columnsHint } = findDelimiter(head, options.delimiter ?? declared);
   const quoting = guessQuoting(head, delimiter);
-  const stated = statedEncoding(input, options.encoding, hasBom);
-  const encoding = stated ?? guessEncoding(head.bytes);
-  if (TWO_BYTES.test(encoding) && delimiter >= '@' && delimiter <= '~') {
+  const ofText = encodingOf(input, options.encoding);
+  const { encoding } = ofText;
+  if (hasAsciiInLetters(encoding) && delimiter >= '@' && delimiter <= '~') {
     const hint = `Convert the file to UTF-8 first: iconv -f ${encoding} -t UTF-8 FILE > utf8.csv.`;
     const what = `has ${JSON.stringify(delimiter)} between its fields, which is also a part of letters in ${encoding}`;
     throw unreadable(input.name, what, hint);
   }
-  const manner = { delimiter, quoting, columnsHint, encoding, isEncodingGuessed: stated === null };
+  const manner = { delimiter, quoting, columnsHint, ...ofText };
   const first = findHeader(head, delimiter, quoting);
   if (options.headerLine !== undefined && first.linesBefore >= options.headerLine) {
     const what = `has nothing on line ${options.headerLine}, which should name the columns`;
@@ -79,7 +75,7 @@ export function readDialect(input: InputFile, options: OpenOptions): Dialect {
 function tableIn(
   input: InputFile,
   options: OpenOptions,
-): { readonly head: CsvHead; readonly declared: string | undefined; readonly hasBom: boolean } {
+): { readonly head: CsvHead; readonly declared: string | undefined } {
   const { name, head: bytes, isWhole } = input;
   const start = bytes.toString('latin1', 0, BOM.length) === BOM ? BOM.length : 0;
   const sep = /^sep=([^\r\n"])(?=[\r\n])/i.exec(bytes.toString('latin1', start, start + 8));
@@ -87,11 +83,8 @@ function tableIn(
     options.headerLine === undefined
       ? { from: start + (sep?.[0].length ?? 0), linesAbove: 0 }
       : linesAbove(input, options);
-  return { head: { name, bytes, isWhole, ...begin }, declared: sep?.[1], hasBom: start > 0 };
+  return { head: { name, bytes, isWhole, ...begin }, declared: sep?.[1] };
 }
-
-/** In these, the second byte of a letter may be one of ASCII. */
-const TWO_BYTES = /^(?:shift_jis|gbk|gb18030|big5|euc-kr)$/;
 
 type TableColumns = Pick<Dialect, 'columns' | 'header' | 'hasHeader' | 'firstLine'>;
 type TableManner = Pick<Dialect, 'delimiter' | 'quoting' | 'encoding'>;
@@ -121,17 +114,6 @@ function namedColumns(
   );
   const firstLine = 1 + linesBefore + record.lineEnds;
   return { columns, header: record, hasHeader: true, firstLine };
-}
-
-function statedEncoding(
-  { utf16 }: InputFile,
-  named: FileEncoding | undefined,
-  hasBom: boolean,
-): TextEncoding | null {
-  // UTF-16 was already converted to UTF-8, whatever its bytes look like.
-  if (utf16) return 'utf-8';
-  if (named !== undefined && !isUtf16(named)) return named;
-  return hasBom ? 'utf-8' : null;
 }
 
 const HEADER_LINE =

@@ -2,20 +2,17 @@ import type { MultiPolygon, Polygon } from 'geojson';
 import { resultOrNull } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
 import { chunksFrom } from '../../formats/bytes/byte-source.ts';
+import { decodeText, type TextEncoding } from '../../formats/bytes/decode-text.ts';
 import {
-  jsonLine,
   listElements,
-  memberTexts,
   NotJson,
   objectMembers,
   orNotJson,
   skipSpace,
   withMembers,
 } from '../../formats/json/json-members.ts';
-import { fieldOf, type Value } from '../../formats/typed-value.ts';
 import {
   DEGREES,
-  degreesOfPoint,
   INSIDE_OUTLINE,
   innerPoint,
   TOO_LARGE_OUTLINE,
@@ -23,11 +20,13 @@ import {
 import { positionOf } from '../../geo/place-objects.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
-import { type WriteNewFile, writeNewText, writeTextRows } from '../files/row-output.ts';
+import { writeTextRows } from '../files/row-output.ts';
 import { haveLocation } from '../location/location-names.ts';
 import { noLocationOf } from '../no-locations.ts';
 import { rowFields } from '../placed-fields.ts';
-import type { NewTable, Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
+import type { OpenOptions, Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
+import { type EncodingOfText, encodingNote } from '../text-encoding.ts';
+import { addPieces, lettersOf, membersIn } from './json-encoding.ts';
 import {
   isObject,
   type JsonColumn,
@@ -39,7 +38,6 @@ import {
   ownTexts,
   parseObject,
 } from './json-values.ts';
-import { addPieces } from './ndjson-row-file.ts';
 import { topologyFeatures } from './topology.ts';
 
 /** The whole file is held in memory. */
@@ -77,22 +75,25 @@ const GEOJSON: FeatureNotation = {
 const TOPOJSON: FeatureNotation = { format: 'topojson', title: 'TopoJSON', find: topologyFeatures };
 
 /** Opens GeoJSON. Its columns are the latitude and the longitude of the geometry, the id of the feature, then the properties. */
-export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
-  return await featuresFile(input, GEOJSON);
+export async function geojsonRowFile(input: InputFile, options: OpenOptions): Promise<RowFile> {
+  return await featuresFile(input, GEOJSON, options);
 }
 
 /** Opens TopoJSON, with the same columns. */
-export async function topojsonRowFile(input: InputFile): Promise<RowFile> {
-  return await featuresFile(input, TOPOJSON);
+export async function topojsonRowFile(input: InputFile, options: OpenOptions): Promise<RowFile> {
+  return await featuresFile(input, TOPOJSON, options);
 }
 
 async function featuresFile(
   input: InputFile,
   { format, title, find }: FeatureNotation,
+  options: OpenOptions,
 ): Promise<RowFile> {
   const bytes = await wholeFile(input, title);
+  const letters = lettersOf({ ...input, head: bytes }, title, options.encoding);
+  const featureIn = (feature: GeojsonFeature) => featureAt(bytes, feature, letters.encoding);
   const { found, columns, hasPoints, outlines, hasIds, shapes } = orNotJson(
-    () => survey(bytes, find(bytes)),
+    () => survey(find(bytes), featureIn),
     (error) =>
       input.refused(
         `is ${title} that is damaged or cut off`,
@@ -121,7 +122,7 @@ async function featuresFile(
     wanted: readonly number[],
     needed: number,
   ): Row => {
-    const whole = featureAt(bytes, feature);
+    const whole = featureIn(feature);
     const { point, problem, remark } = parsePoint(geometryOf(whole));
     const values = wanted.map((index) => {
       if (index >= before.length)
@@ -153,6 +154,7 @@ async function featuresFile(
       [hasPoints && outlines > 0 && outlinesNote(outlines), hasPoints && otherSystemNote(bytes)]
         .filter(Boolean)
         .join(' ') || null,
+    conversionNote: encodingNote(bytes, letters),
     hasRemarks: hasPoints && outlines > 0,
     shapes: shapes.length === 0 ? undefined : { column: null, kinds: shapes },
     columns: [...before, ...columns.map(({ name }) => name)],
@@ -174,6 +176,7 @@ async function featuresFile(
         bytes,
         features,
         new Set(dropped.map(({ name }) => name)),
+        letters,
         request,
       );
     },
@@ -227,14 +230,18 @@ function nextValue(bytes: Buffer, from: number): number {
   return at;
 }
 
-function featureAt(bytes: Buffer, { from, to }: GeojsonFeature): JsonObject {
-  const feature = parseObject(bytes.toString('utf8', from, to));
+function featureAt(
+  bytes: Buffer,
+  { from, to }: GeojsonFeature,
+  encoding: TextEncoding,
+): JsonObject {
+  const feature = parseObject(decodeText(bytes, from, to, encoding));
   if (feature === null) throw new NotJson();
   return feature;
 }
 
 /** Finds and parses each feature, before anything is bought for it. @throws NotJson */
-function survey(bytes: Buffer, found: FoundFeatures) {
+function survey(found: FoundFeatures, featureIn: (feature: GeojsonFeature) => JsonObject) {
   const { features, geometryOf } = found;
   let hasPoints = false;
   let outlines = 0;
@@ -242,7 +249,7 @@ function survey(bytes: Buffer, found: FoundFeatures) {
   const shapes = new Set<string>();
   function* properties() {
     for (const feature of features) {
-      const whole = featureAt(bytes, feature);
+      const whole = featureIn(feature);
       const geometry = geometryOf(whole);
       const { point, remark } = parsePoint(geometry);
       if (remark !== undefined) outlines++;
@@ -314,6 +321,7 @@ async function writeFeatures(
   bytes: Buffer,
   features: readonly GeojsonFeature[],
   dropped: ReadonlySet<string>,
+  letters: EncodingOfText,
   request: WriteRequest,
 ): Promise<WriteResult> {
   return await writeTextRows(request, input, async (gathered) => {
@@ -325,7 +333,13 @@ async function writeFeatures(
       for (const [i, fields] of added.entries()) {
         const feature = features[from + i]!;
         gathered.addBytes(bytes, copied, feature.from);
-        addFeature(gathered, bytes, feature, dropped, memberTexts(request.added, fields));
+        const members = membersIn(
+          bytes.subarray(feature.from, feature.to),
+          letters,
+          request.added,
+          fields,
+        );
+        addFeature(gathered, bytes, feature, dropped, members);
         copied = feature.to;
       }
       await gathered.flushIfFull();
@@ -357,39 +371,4 @@ function addFeature(
       bytes,
       withMembers(bytes, from, new Set(), [`"properties":${made}`]).pieces,
     );
-}
-
-/** Writes a table as a collection of features (RFC 7946), one per line: the point is the geometry (or null), other columns are properties. */
-export const writeNewGeojson: WriteNewFile = async (table, target, source) => {
-  const featureOf = featureFormatter(table);
-  const begin: Parameters<typeof writeNewText>[3] = (gathered) => {
-    gathered.addText('{"type":"FeatureCollection","features":[');
-    return (values, row) =>
-      gathered.addText(
-        `${row === 0 ? '' : ','}\n${Buffer.from(featureOf(values)).toString('latin1')}`,
-      );
-  };
-  return await writeNewText(table, target, source, begin, '\n]}\n');
-};
-
-function formatGeometry(point: Value): string {
-  if (point === null) return 'null';
-  const { lat, lng } = degreesOfPoint(String(fieldOf(point)));
-  return `{"type":"Point","coordinates":[${lng},${lat}]}`;
-}
-
-/** Writes a table as a new file with a feature on each line. */
-export const writeNewFeatureLines: WriteNewFile = async (table, target, source) => {
-  const featureOf = featureFormatter(table);
-  return await writeNewText(table, target, source, (gathered) => (values) => {
-    gathered.addText(`${Buffer.from(featureOf(values)).toString('latin1')}\n`);
-  });
-};
-
-/** Makes what writes a row of a table as a feature. */
-function featureFormatter({ columns }: NewTable): (values: readonly Value[]) => string {
-  const point = columns.findIndex(({ type }) => type === 'point');
-  const properties = columns.toSpliced(point, 1);
-  return (values) =>
-    `{"type":"Feature","geometry":${formatGeometry(values[point]!)},"properties":${jsonLine(properties, values.toSpliced(point, 1))}}`;
 }

@@ -7,14 +7,9 @@ import { extensionOf, withoutCompression } from '../files/compression.ts';
 import { isParquet, refuseOtherFormats } from '../files/file-signature.ts';
 import type { InputFile } from '../files/input-file.ts';
 import type { WriteNewFile } from '../files/row-output.ts';
+import { isGeojson } from '../json/find-objects.ts';
+import { geojsonRowFile, topojsonRowFile } from '../json/geojson-row-file.ts';
 import {
-  geojsonRowFile,
-  topojsonRowFile,
-  writeNewFeatureLines,
-  writeNewGeojson,
-} from '../json/geojson-row-file.ts';
-import {
-  isGeojson,
   isJsonObjects,
   isNdjson,
   jsonObjectsRowFile,
@@ -22,6 +17,7 @@ import {
   writeNewNdjson,
 } from '../json/ndjson-row-file.ts';
 import { isTopojson } from '../json/topology.ts';
+import { writeNewFeatureLines, writeNewGeojson } from '../json/write-geojson.ts';
 import type { OpenOptions, RowFile } from '../port.ts';
 
 export interface FormatReading {
@@ -142,7 +138,7 @@ const FILE_FORMATS: readonly FileFormat[] = [
     isOfObjects: true,
     reading: {
       isIn: isNdjson,
-      open: async (input) => ndjsonRowFile(input),
+      open: async (...given) => ndjsonRowFile(...given),
       title: 'NDJSON',
       isWithoutHeader: true,
     },
@@ -160,7 +156,7 @@ const FILE_FORMATS: readonly FileFormat[] = [
     isOfObjects: true,
     reading: {
       isIn: isJsonObjects,
-      open: async (input) => jsonObjectsRowFile(input),
+      open: async (...given) => jsonObjectsRowFile(...given),
       title: 'JSON',
       isWithoutHeader: true,
     },

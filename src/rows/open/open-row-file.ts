@@ -24,6 +24,10 @@ export async function openRowFile(
   if (packed?.hasSheets !== true && options.sheet !== undefined) {
     throw unfitting(raw.name, 'a sheet is given', 'no Excel workbook', 'sheet');
   }
+  if (packed !== null && options.encoding !== undefined) {
+    const format = `${packed.title}, which states its own`;
+    throw unfitting(raw.name, 'an encoding is given', format, 'encoding');
+  }
   const input = packed === null ? await utf8Input(await unpackedInput(raw), options.encoding) : raw;
   if (input.head.length === 0) {
     const hint = 'Check that it was written: the first line must name the columns.';

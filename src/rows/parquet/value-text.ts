@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { decodeText } from '../../formats/bytes/decode-text.ts';
 import type { ValueType } from '../../formats/typed-value.ts';
 import type { Leaf, Meaning, SchemaNode, StoredValue } from './schema.ts';
 
@@ -75,7 +76,7 @@ function bytesText(bytes: Uint8Array, type: Leaf['type'], meaning: Meaning): str
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   switch (meaning.kind) {
     case 'text':
-      return buffer.toString('utf8');
+      return decodeText(buffer, 0, buffer.length, 'utf-8');
     case 'decimal':
       return decimalText(bigEndian(buffer), meaning.scale);
     case 'uuid':
