@@ -200,6 +200,20 @@ test('an hour slow over the anniversary: what is bought counts in the new period
   assert.equal(usage(harness.accounts, 'harness', right.now()).creditsCharged, 20);
 });
 
+for (const ahead of [DAY, 40 * DAY]) {
+  test(`the clock is set forward by ${ahead / DAY} days in mid-run, beyond the anniversary: no more is spent than one quota, in this run or the next`, async (t) => {
+    const { harness, clock, run } = await wrongClock(t, '2026-03-30T12:00:00Z', 60, 20, true);
+    const progress = newProgress();
+    const running = run({ topics: ['wildfire'], concurrency: 2 }, { progress });
+    while (progress.calls < 5) await delay(1);
+    clock.jump(ahead);
+    assert.deepEqual([(await running).stop?.reason, harness.charged()], ['quota', 20]);
+    clock.jump(-ahead);
+    assert.equal((await run({ topics: ['wildfire'] })).stop?.reason, 'quota');
+    assert.equal(harness.charged(), 20);
+  });
+}
+
 test('a month that a clock a day fast has booked: the message says so, and names what corrects it', async (t) => {
   const { harness, right, clock, run } = await wrongClock(t, '2026-03-30T12:00:00Z', 30, 20);
   clock.jump(DAY);
