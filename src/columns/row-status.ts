@@ -40,6 +40,13 @@ export const LOOKED_UP: StatusTexts = {
   mostTopics: 4,
 };
 
+/** For answers of a service and from local data beside it. */
+export const OF_BOTH: StatusTexts = {
+  ...BOUGHT,
+  missing: 'not answered yet',
+  stale: 'stale, not answered again yet',
+};
+
 function listed(topics: readonly TopicSlug[], most: number): string {
   const rest = topics.length - most;
   return rest > 0 ? `${topics.slice(0, most).join(' ')} and ${rest} more` : topics.join(' ');

@@ -214,6 +214,9 @@ function topicOfLayer(layer: LayerDescription): Topic {
 /** Whether a topic is no layer of a user's own. */
 export const isBuiltIn = ({ layer }: Topic): boolean => layer === null || BUILT_IN.includes(layer);
 
+/** Whether a service may sell a topic: those of the contract, and flood zones, which our own service answers, too. */
+export const isSold = ({ slug, layer }: Topic): boolean => layer === null || slug === 'floodZone';
+
 /** The described layers. */
 export function allLayers(): readonly LayerDescription[] {
   return TOPICS.flatMap(({ layer }) => layer ?? []);

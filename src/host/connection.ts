@@ -8,10 +8,15 @@ import { isLoopback, sourceName } from '../contract/service-address.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { needsOf, SAMPLE_VINTAGE } from '../data/tables/describe-data.ts';
 import type { Job, JobFolders } from '../job/settings.ts';
+import { divideTopics } from '../job/topic-choice.ts';
 import { proxyFor } from '../net/http-proxy.ts';
 import type { Streams } from '../rows/open/open-row-file.ts';
 import { type Key, readKeys } from '../run/frame/api-keys.ts';
-import type { Connection, LocalConnection } from '../run/frame/connection-kinds.ts';
+import type {
+  Connection,
+  LocalConnection,
+  ServiceConnection,
+} from '../run/frame/connection-kinds.ts';
 import { type LocalData, readLocalData } from '../run/frame/local-data.ts';
 import type { Effects } from '../run/frame/run-context.ts';
 import { topicsText } from '../run/look-up/place-answers.ts';
@@ -38,6 +43,7 @@ export async function unopenedConnection(
 ): Promise<Connection> {
   const local = localConnection(context, job);
   if (local !== null) return local;
+  const beside = connectionBeside(context, job);
   const anyKey = { secret: '', fingerprint: '', scopes: null };
   if (job.service.kind !== 'remote') {
     return { kind: 'service', baseUrl: '', source: EMBEDDED_SOURCE, sample: true, keys: [anyKey] };
@@ -57,7 +63,8 @@ export async function unopenedConnection(
     }
   }
   refuseKeyInAddress(baseUrl, read);
-  return { kind: 'service', baseUrl, source: sourceName(baseUrl), sample: false, keys: read };
+  const named = { baseUrl, source: sourceName(baseUrl), sample: false, keys: read };
+  return { kind: 'service', ...named, ...beside };
 }
 
 const EMBEDDED_SOURCE = `embedded ${SAMPLE_VINTAGE}`;
@@ -69,6 +76,14 @@ function localConnection(context: ConnectionContext, job: Job): LocalConnection 
   const { service, dataFile } = job;
   if (service.kind !== 'local') return null;
   return connectionTo(readLocalData(dataFile, context.clock.now()), job, context);
+}
+
+/** The local data that answers what no service sells. @throws LOCAL_DATA where there is none: nothing is bought before */
+function connectionBeside(context: ConnectionContext, job: Job): Pick<ServiceConnection, 'beside'> {
+  const topics = divideTopics(job.service.kind, job.topics).beside;
+  if (topics.length === 0) return {};
+  const data = readLocalData(job.dataFile, context.clock.now());
+  return { beside: connectionTo(data, { ...job, topics }, context) };
 }
 
 /** The connection to the described local data. @throws LOCAL_DATA as above */
@@ -124,6 +139,7 @@ export async function connect(
   const local = localConnection(context, job);
   if (local !== null) return { connection: local, [Symbol.asyncDispose]: async () => {} };
   if (job.service.kind === 'remote') {
+    const beside = connectionBeside(context, job);
     const { baseUrl, keys } = job.service;
     for (const warning of [...exposedKeyFiles(keys), ...unencryptedKeys(baseUrl)])
       context.notice(warning);
@@ -133,7 +149,7 @@ export async function connect(
     if (proxy !== null)
       context.notice(`Calls go through the proxy ${proxy.name} (${proxy.variable}).`);
     const named = { baseUrl, source: sourceName(baseUrl), sample: false, keys: read, proxy };
-    const connection = { kind: 'service', ...named } as const;
+    const connection = { kind: 'service', ...named, ...beside } as const;
     return { connection, [Symbol.asyncDispose]: async () => {} };
   }
   // Loaded here: most commands need no service, so they need not load the web framework.

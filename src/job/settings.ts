@@ -2,14 +2,7 @@ import { devNull } from 'node:os';
 import { join, parse, resolve } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
 import { NO_FOLDER, noDataFolder } from '../base/platform-folders.ts';
-import {
-  type AreaLevel,
-  isBuiltIn,
-  TIME_TO_LIVE,
-  TOPICS,
-  type TopicSlug,
-  topicOf,
-} from '../contract/topics.ts';
+import { type AreaLevel, TIME_TO_LIVE, TOPICS, type TopicSlug } from '../contract/topics.ts';
 import type { PlaceOrder } from '../geo/place-order.ts';
 import type { OpenOptions } from '../rows/port.ts';
 import { encodingNamed } from '../rows/text-encoding.ts';
@@ -31,7 +24,7 @@ import {
 } from './merge-settings.ts';
 import { DEFAULTS, SETTING_LIST, type SettingName } from './setting-table.ts';
 import { durationMs } from './setting-texts.ts';
-import { parseTopics, topicsInGroups } from './topic-choice.ts';
+import { divideTopics, parseTopics, topicsInGroups } from './topic-choice.ts';
 
 /** The output of a job that only buys: a run writes its rows to the null device. */
 export const NO_OUTPUT = devNull;
@@ -147,7 +140,10 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
         );
   }
   const files = resolveInput(settings.input, settings.output, folders.workingFolder);
-  const service = parseService(settings.service, folders.workingFolder);
+  const { service, topics } = whoAnswers(
+    parseService(settings.service, folders.workingFolder),
+    settings.topics,
+  );
   const isNamed = (name: keyof JobFile) => layers.some((layer) => layer[name] !== undefined);
   const account = makeAccount(settings, service, isNamed);
   return {
@@ -158,7 +154,7 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
       (folders.jobFile === undefined ? nameOfInput(files) : parse(folders.jobFile).name),
     jobFile: folders.jobFile === undefined ? null : resolve(folders.workingFolder, folders.jobFile),
     ...files,
-    topics: topicsAt(service, settings.topics),
+    topics,
     orderBy: parseOrderBy(settings.order_by),
     areas: settings.areas ?? null,
     counts: settings.areas === undefined,
@@ -184,13 +180,20 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
   };
 }
 
-/** @throws USAGE for a layer of one's own at a service: it is on this machine */
-function topicsAt(service: ServiceSettings, names: string | readonly string[]): TopicSlug[] {
+/** The topics of a job, and the service that it asks: none where all of them are on this machine.
+ * @throws USAGE for a layer of one's own beside made-up data */
+function whoAnswers(
+  service: ServiceSettings,
+  names: string | readonly string[],
+): Pick<Job, 'service' | 'topics'> {
   const topics = parseTopics(names, topicsInGroups(service.kind));
-  const own = topics.find((topic) => !isBuiltIn(topicOf(topic)));
-  if (own === undefined || service.kind === 'local') return topics;
-  const message = `${own} is a layer on this machine, and this job asks ${service.kind === 'sample' ? 'made-up data' : 'a service'}`;
-  const hint = `Look it up by a job of its own: --topics ${own} --service local. It may add its columns to the output of this one.`;
+  const { asked, beside } = divideTopics(service.kind, topics);
+  const [own] = beside;
+  if (own === undefined) return { service, topics };
+  if (service.kind !== 'sample')
+    return { service: asked.length === 0 ? { kind: 'local' } : service, topics };
+  const message = `${own} is a layer on this machine, and real: this job asks made-up data`;
+  const hint = `Look it up by a job of its own: --topics ${own} --service local.`;
   throw new PerilbookError('USAGE', message, hint);
 }
 

@@ -1,10 +1,12 @@
 import {
   isBuiltIn,
+  isSold,
   PAID_TOPICS,
   TOPIC_SLUGS,
   TOPICS,
   type Topic,
   type TopicSlug,
+  topicOf,
 } from '../contract/topics.ts';
 
 const TOPIC_GROUPS = ['all', 'natural', 'proximity', 'measurement'] as const;
@@ -18,6 +20,26 @@ export const topicNames = (): readonly string[] => [...TOPIC_GROUPS, ...TOPIC_SL
 /** The topics that a group may have: no layers of a user's own, which are asked for by name. At a service they are those of its contract, so that no price grows with what public data has besides. */
 export function topicsInGroups(source: 'local' | 'sample' | 'remote'): readonly Topic[] {
   return source === 'local' ? TOPICS.filter(isBuiltIn) : PAID_TOPICS;
+}
+
+/** The topics of a job by where they are answered. */
+interface DividedTopics {
+  /** By the source that the job names. */
+  readonly asked: readonly TopicSlug[];
+  /** By the public data on this machine, beside that source. */
+  readonly beside: readonly TopicSlug[];
+}
+
+/** Divides the topics of a job by where they are answered: what no service sells is on this machine. */
+export function divideTopics(
+  source: 'local' | 'sample' | 'remote',
+  topics: readonly TopicSlug[],
+): DividedTopics {
+  const isAsked = (topic: TopicSlug) => source === 'local' || isSold(topicOf(topic));
+  return {
+    asked: topics.filter(isAsked),
+    beside: topics.filter((topic) => !isAsked(topic)),
+  };
 }
 
 /** The slugs of names and groups, in contract order, each once. */

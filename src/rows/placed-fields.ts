@@ -1,7 +1,12 @@
 import { bug } from '../base/errors.ts';
 import { printable } from '../base/printable.ts';
 import type { Field } from '../contract/answer.ts';
-import { leadingWidth, type OutputPlaces, placeUnpacker } from '../formats/packed/output-places.ts';
+import {
+  leadingWidth,
+  type OutputPlaces,
+  packedWidth,
+  placeUnpacker,
+} from '../formats/packed/output-places.ts';
 import { assertFieldCount, isWritten, type PlacedRows, type WriteRequest } from './port.ts';
 
 /** The places of the next rows. @throws BUG unless each row has a place, and each place a field for each added column */
@@ -12,7 +17,7 @@ export async function nextPlaces(
   const placed = await request.placed.next(count);
   const { numbers, places } = placed;
   if (numbers.length !== count) throw bug(`${count} rows have the places of ${numbers.length}`);
-  assertFieldCount(request, leadingWidth(places) + places.width + places.empty);
+  assertFieldCount(request, leadingWidth(places) + packedWidth(places) + places.empty);
   return placed;
 }
 

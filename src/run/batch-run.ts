@@ -8,7 +8,7 @@ import type { RunContext } from './frame/run-context.ts';
 import { type RunEvent, reportProgress } from './frame/run-events.ts';
 import { STOPS, type Stop } from './frame/stop.ts';
 import { type OpenedJob, prepare } from './prepare.ts';
-import { checkPurchase, getAnswers, startRun, stateOf } from './run-job.ts';
+import { checkPurchase, getAnswers, lookUpBeside, startRun, stateOf } from './run-job.ts';
 import { openOutputFields } from './write/output-fields.ts';
 import { writeOutput } from './write/write-output.ts';
 
@@ -105,7 +105,10 @@ export class BatchRun implements AsyncDisposable {
     );
     // The rest of a budget may pay for a place that lacks little. Every other reason holds for all places.
     const mayAsk = this.#stop === null || this.#stop.reason === 'budget';
-    if (mayAsk && prepared.plan.order.length > 0) await this.#ask(prepared);
+    const { order, beside } = prepared.plan;
+    const isLacking = order.length + (beside?.order.length ?? 0) > 0;
+    if (isLacking && mayAsk) await this.#ask(prepared);
+    else if (isLacking) await lookUpBeside(prepared, prepared.plan);
     const fields = await openOutputFields(prepared, prepared.plan);
     const { status } = await writeOutput(prepared, prepared.plan.scan, fields);
     for (const name of ROW_STATUSES) this.#status[name] += status[name];

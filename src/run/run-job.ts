@@ -16,7 +16,7 @@ import {
 } from './frame/earlier-output.ts';
 import { checkOutputs, isEarlierFile, outputFiles } from './frame/job-outputs.ts';
 import { enterPhase, setIn } from './frame/progress.ts';
-import type { RunContext } from './frame/run-context.ts';
+import { contextOf, type RunContext } from './frame/run-context.ts';
 import { RunTimes } from './frame/run-times.ts';
 import { rowsAreDone, STOPS, type Stop, storeMovedStop } from './frame/stop.ts';
 import { lookUp } from './look-up/look-up.ts';
@@ -148,7 +148,7 @@ async function fetchAndWrite(
     planned: { ...summary, sample_data: sampleRows.any },
     plan,
     job,
-    each: pricePerPlace(job, prepared.connection, plan),
+    each: pricePerPlace(prepared.sources[0].job, prepared.connection, plan),
     run: number,
     spent: {
       ...spending,
@@ -195,13 +195,24 @@ export async function getAnswers(
   plan: Plan,
   run: number,
 ): Promise<Stop | null> {
-  const { connection, sampleRows } = context;
+  const { sources, sampleRows } = context;
+  const first = contextOf(context, sources[0]);
+  const { connection } = first;
+  // Before anything is bought: it is free, and what is wrong with the data is said in time.
   const stopped =
-    connection.kind === 'local'
-      ? await lookUp(context, plan, connection.data)
-      : await buy(context, plan, connection, run);
+    (await lookUpBeside(context, plan)) ??
+    (connection.kind === 'local'
+      ? await lookUp(first, plan, connection.data)
+      : await buy(first, plan, connection, run));
   await sampleRows.refresh();
   return stopped;
+}
+
+/** Looks up what the data beside a service answers. @returns why it ended early; null if it did not */
+export async function lookUpBeside(context: RunContext, { beside }: Plan): Promise<Stop | null> {
+  const [, source] = context.sources;
+  if (beside === null || source?.connection.kind !== 'local') return null;
+  return await lookUp(contextOf(context, source), beside, source.connection.data);
 }
 
 async function buy(
@@ -245,6 +256,7 @@ async function buy(
   const minuteLeft = () => Math.max(0, throttle.available);
   enterPhase(progress, 'buying', {
     cells: plan.order.length,
+    cellsDone: 0,
     creditsPlanned: plan.price.credits,
     minuteLeft,
   });

@@ -103,7 +103,7 @@ interface SourceDataset {
 }
 
 /** Public data on this machine, and what it does not answer. */
-interface LocalSourceSummary {
+export interface LocalSourceSummary {
   readonly kind: 'local';
   readonly datasets: readonly SourceDataset[];
   readonly topics_without_data: readonly TopicSlug[];
@@ -122,7 +122,16 @@ interface LocalSourceSummary {
 export type SourceSummary =
   | { readonly kind: 'sample' }
   /** `address`: since 1.1. */
-  | { readonly kind: 'service'; readonly address: string }
+  | {
+      readonly kind: 'service';
+      readonly address: string;
+      /** What the public data on this machine answers beside the service, free of charge; left out where there is nothing. Since 1.1. */
+      readonly beside?: LocalSourceSummary & {
+        readonly topics: readonly TopicSlug[];
+        /** Places that lack an answer to one of these topics. */
+        readonly places_to_look_up: number;
+      };
+    }
   | LocalSourceSummary;
 
 /** What was found in rows of one kind. */

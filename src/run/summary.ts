@@ -8,7 +8,7 @@ import type { Job } from '../job/settings.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
 import type { ChargedPrices, Spending } from '../store/ledger/port.ts';
 import type { RunAreas } from './areas/run-areas.ts';
-import type { Connection } from './frame/connection-kinds.ts';
+import type { Connection, LocalConnection } from './frame/connection-kinds.ts';
 import { placesWithoutData } from './frame/local-data.ts';
 import type { Progress } from './frame/progress.ts';
 import type { RunContext } from './frame/run-context.ts';
@@ -23,6 +23,7 @@ import { totalValue } from './scan/scan-tally.ts';
 import type {
   AreasSummary,
   ChargedPriceSummary,
+  LocalSourceSummary,
   PlanSummary,
   RefusedWaySummary,
   RunSummary,
@@ -37,12 +38,15 @@ export function pricePerPlace({ topics }: Job, { kind }: Connection, { priceList
 }
 
 /** The plan as it is told. */
-export function planSummary({ job, connection, sampleRows }: RunContext, plan: Plan): PlanSummary {
+export function planSummary(context: RunContext, plan: Plan): PlanSummary {
+  const { connection, sampleRows } = context;
+  // Prices are those of the topics that are asked of the source.
+  const { job } = context.sources[0];
   const { scan, price, ways, rejected } = plan;
   const isLocal = connection.kind === 'local';
   const each = pricePerPlace(job, connection, plan);
   return {
-    ...inputSummary(job, connection, plan),
+    ...inputSummary(context, plan),
     ...priceSummary(job, plan),
     ...waysSummary(job, plan),
     overage_dollars: ways.planned.overageDollars,
@@ -66,7 +70,8 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
   };
 }
 
-function inputSummary(job: Job, connection: Connection, plan: Plan) {
+function inputSummary(context: RunContext, plan: Plan) {
+  const { job } = context;
   const { scan } = plan;
   const { rowFile } = scan;
   return {
@@ -78,7 +83,7 @@ function inputSummary(job: Job, connection: Connection, plan: Plan) {
     outside_us: scan.outsideUs,
     /** Where the rows outside the US lie, in degrees. */
     outside_us_box: scan.elsewhere,
-    source: sourceOf(connection, job, plan),
+    source: sourceOf(context, plan),
     /** What `first_line` of the findings counts: `line`, `row` of a table or sheet, or `feature`. */
     unit: rowFile.unit ?? 'line',
     max_invalid: job.maxInvalid,
@@ -326,15 +331,32 @@ function wayOf(
 }
 
 /** The datasets of a local source that the job's topics use, and the topics and places that none of them answers. */
-function sourceOf(
-  connection: Connection,
+function sourceOf({ sources: [first, beside] }: RunContext, plan: Plan): SourceSummary {
+  const { connection } = first;
+  const { scan } = plan;
+  if (connection.kind === 'local')
+    return localSummary(connection, first.job, plan, plan.origin, scan);
+  if (connection.sample) return { kind: 'sample' as const };
+  const asked = { kind: 'service' as const, address: connection.source };
+  if (beside?.connection.kind !== 'local') return asked;
+  const { order } = plan.beside ?? { order: new Uint32Array() };
+  return {
+    ...asked,
+    beside: {
+      topics: beside.job.topics,
+      places_to_look_up: order.length,
+      ...localSummary(beside.connection, beside.job, { order }, null, scan),
+    },
+  };
+}
+
+function localSummary(
+  connection: LocalConnection,
   { topics, counts }: Job,
-  { order, scan, origin }: Plan,
-): SourceSummary {
-  if (connection.kind === 'service')
-    return connection.sample
-      ? { kind: 'sample' as const }
-      : { kind: 'service' as const, address: connection.source };
+  { order }: Pick<Plan, 'order'>,
+  origin: OriginNotes | null,
+  scan: Plan['scan'],
+): LocalSourceSummary {
   const { datasets, topics: here, topicsWithoutRecords } = connection.data;
   const used = datasetsOf(topics, counts);
   const { withoutData, leftOut } = placesWithoutData(connection.data, topics, order, scan.cells);

@@ -40,7 +40,7 @@ function outputPlaces(memoryBytes: number, file: number | null): OutputPlaces {
   takeBlocks(table, writer.flush());
   const kindOf = new Uint32Array(new SharedArrayBuffer(4 * PLACES));
   const leading = { kinds: [[]], kindOf, times: null, empty: 0 };
-  return { table, ...leading, width: ALL_TYPES.length, texts: [], store: '' };
+  return { tables: [{ table, width: ALL_TYPES.length }], ...leading, texts: [], store: '' };
 }
 
 /** Writes with the fields of all places, in turn or in pieces, or with each row as a place. */

@@ -75,7 +75,7 @@ test('control characters of the service reach no file; those of the input stay',
   // As a text of its own, and as one that the store has numbered.
   const packer = new FieldPacker({ numberOf: () => 0, textOf: () => raw });
   const numbered = { ...listedPlaces(1).places, texts: [raw] };
-  const writer = placeWriter(numbered.table);
+  const writer = placeWriter(numbered.tables[0]!.table);
   const packed = packer.pack([raw]);
   writer.reserve(packed.length);
   writer.room.bytes.set(packed, writer.room.at);

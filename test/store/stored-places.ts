@@ -62,11 +62,10 @@ export async function readStored(
     onRead?.(read);
   }
   const unpack = placeUnpacker({
-    table,
+    tables: [{ table, width: wanted.reduce((sum, { fields }) => sum + fields, 0) }],
     kinds: [[]],
     kindOf: new Uint32Array(new SharedArrayBuffer(4 * cells.size)),
     times: null,
-    width: wanted.reduce((sum, { fields }) => sum + fields, 0),
     empty: 0,
     ...(await store.texts()),
   });

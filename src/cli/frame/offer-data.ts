@@ -6,6 +6,7 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import { manualLoader } from '../../data/sources/source-table.ts';
 import { onDataFile } from '../../data/tables/data-database.ts';
 import type { Job } from '../../job/settings.ts';
+import { divideTopics } from '../../job/topic-choice.ts';
 import { readLocalData } from '../../run/frame/local-data.ts';
 import { topicsText } from '../../run/look-up/place-answers.ts';
 import type { Flags } from '../options/command-table.ts';
@@ -63,9 +64,11 @@ export async function dataForPage(
 
 /** The topics of a job without data here. Beside made-up data, real data has no effect. */
 function topicsWithoutData({ service, dataFile, topics }: Job, now: number): TopicSlug[] {
-  if (service.kind !== 'local') return [];
+  const { asked, beside } = divideTopics(service.kind, topics);
+  const local = service.kind === 'local' ? asked : beside;
+  if (local.length === 0) return [];
   const data = readLocalData(dataFile, now);
-  return data?.sample ? [] : topics.filter((topic) => !data?.topics.has(topic));
+  return data?.sample ? [] : local.filter((topic) => !data?.topics.has(topic));
 }
 
 type PublishedData = NonNullable<Awaited<ReturnType<typeof publishedFor>>>;

@@ -6,10 +6,8 @@ import { countyRatingLines } from '../../data/tables/county-ratings.ts';
 import { eventDatasetsOf, needsOf } from '../../data/tables/describe-data.ts';
 import { getCommand } from '../../host/connection.ts';
 import type { Prepared } from '../../run/prepare.ts';
-import type { PlanSummary } from '../../run/summary-shapes.ts';
+import type { LocalSourceSummary as LocalSource, PlanSummary } from '../../run/summary-shapes.ts';
 import { fittingTable } from './format.ts';
-
-type LocalSource = Extract<PlanSummary['source'], { readonly kind: 'local' }>;
 
 /** The datasets of a local run, each with its topics, and the topics that no dataset answers. */
 export function localSourceLines(
@@ -18,6 +16,46 @@ export function localSourceLines(
   width: number,
 ): string[] {
   const source = summary.source as LocalSource;
+  const lines = [
+    'Answers come from local data:',
+    ...sourceLines(source, job, connection, summary.cells, folder, width),
+  ];
+  if (job.budget !== null) lines.push('The budget has no effect: local answers cost nothing.');
+  if (job.areas !== null) lines.push('areas has no effect: local answers cost nothing.');
+  return lines;
+}
+
+/** What the data on this machine answers beside a service; none where it answers nothing. */
+export function besideLines(
+  { sources: [, beside], summary }: Prepared,
+  folder: string,
+  width: number,
+): string[] {
+  const { source } = summary;
+  if (source.kind !== 'service' || source.beside === undefined || beside === undefined) return [];
+  const { job, connection } = beside;
+  return [
+    `From local data, free of charge: ${topicNames(job.topics)}`,
+    ...sourceLines(source.beside, job, connection, summary.cells, folder, width),
+  ];
+}
+
+/** `; 12 places to look up in local data, free of charge`; '' for none. */
+export function besideText({ source }: Pick<PlanSummary, 'source'>): string {
+  const places = source.kind === 'service' ? (source.beside?.places_to_look_up ?? 0) : 0;
+  return places === 0
+    ? ''
+    : `; ${counted(places, 'place')} to look up in local data, free of charge`;
+}
+
+function sourceLines(
+  source: LocalSource,
+  job: Prepared['job'],
+  connection: Prepared['connection'],
+  cells: number,
+  folder: string,
+  width: number,
+): string[] {
   const {
     topics_without_data: without,
     topics_without_records: uncounted,
@@ -25,7 +63,7 @@ export function localSourceLines(
   } = source;
   const { places_left_out: leftOut } = source;
   const get = (topics: readonly TopicSlug[]) => getCommand({ ...job, topics }, folder);
-  const lines = ['Answers come from local data:', ...datasetLines(source, job.topics, width)];
+  const lines = datasetLines(source, job.topics, width);
   if (without.length > 0)
     lines.push(`No data here for ${topicNames(without)}. Get it: ${get(without)}`);
   if (uncounted.length > 0) {
@@ -39,9 +77,7 @@ export function localSourceLines(
     const getAreas = `perilbook data get areas --states ${shellWord(leftOut.map(({ state }) => state).join(','))}`;
     lines.push(`The loaded boundaries leave out ${placesIn(leftOut)}. Get them: ${getAreas}`);
   }
-  lines.push(...countyRatedLines(connection, source.county_ratings, job.topics, summary.cells));
-  if (job.budget !== null) lines.push('The budget has no effect: local answers cost nothing.');
-  if (job.areas !== null) lines.push('areas has no effect: local answers cost nothing.');
+  lines.push(...countyRatedLines(connection, source.county_ratings, job.topics, cells));
   return lines;
 }
 

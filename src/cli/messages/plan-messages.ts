@@ -10,7 +10,7 @@ import { mostWords, quotaAdvice, resetText, subscriptionText } from '../../run/p
 import type { Prepared } from '../../run/prepare.ts';
 import { listed, sharePhrase } from './format.ts';
 import { inputMessages, type OutputStyle } from './input-messages.ts';
-import { localSourceLines, localVerdict } from './local-messages.ts';
+import { besideLines, besideText, localSourceLines, localVerdict } from './local-messages.ts';
 import { priceTexts } from './price-messages.ts';
 
 /** The plan for people; the most important line comes first. */
@@ -31,6 +31,7 @@ export function planMessages(prepared: Prepared, folder: string, style: OutputSt
       ...summary.scopes,
       ...otherTermsMessage(prepared),
       ...missingBoundariesMessage(prepared, folder),
+      ...besideLines(prepared, folder, width),
     );
   return lines;
 }
@@ -38,7 +39,8 @@ export function planMessages(prepared: Prepared, folder: string, style: OutputSt
 /** The plan of a run that begins now. If nothing needs buying or can be looked up, only the input in one line, without a table of zeros. */
 export function runPlanMessages(prepared: Prepared, folder: string, style: OutputStyle): string[] {
   const { connection, plan, summary } = prepared;
-  const isPriced = summary.credits > 0 || plan.price.unobtainable.size > 0;
+  const isAsked = summary.credits > 0 || besideText(summary) !== '';
+  const isPriced = isAsked || plan.price.unobtainable.size > 0;
   if (summary.cells > 0 && (connection.kind === 'local' || isPriced))
     return [...planMessages(prepared, folder, style), ''];
   return inputMessages(prepared, folder, style, { verdict: verdict(prepared), isOneLine: true });
@@ -264,6 +266,8 @@ function buyingVerdict(prepared: Prepared): string {
     const none = isPart
       ? `0 credits for the first ${counted(job.limit, 'located row')}`
       : '0 credits';
+    const looked = besideText(summary);
+    if (looked !== '') return `${none}${looked}.`;
     return summary.cells_rejected === 0
       ? `${none}: all ${isPart ? 'their ' : ''}answers are in the store.`
       : `${none}: ${counted(summary.cells_cached, 'place')} in the store, ${grouped(summary.cells_rejected)} rejected by the service.`;
@@ -281,7 +285,8 @@ function buyingVerdict(prepared: Prepared): string {
   if (isUnlimited(job))
     return `${counted(credits, 'credit')} at a paid service; the sample charges none.`;
   const dollars = overageText(prepared);
-  if (summary.fits) return `${counted(credits, 'credit')}${dollars}: fits this period.`;
+  if (summary.fits)
+    return `${counted(credits, 'credit')}${dollars}: fits this period${besideText(summary)}.`;
   const left = `The ${counted(credits_available, 'credit')} left`;
   const none = credits_available === 0 ? 'No credits are left' : `${left} cannot buy anything`;
   const needed = `${counted(credits, 'credit')} needed${dollars}. ${boughtMessage(summary, left, none)}`;

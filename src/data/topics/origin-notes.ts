@@ -80,11 +80,13 @@ export interface OriginNotes {
 
 const PLAIN: PlaceOrigin = { ofCounty: '', airQualityYear: null, state: '', nearest: '' };
 
-/** Makes the notes on answers from local data: `local data: areas 2025, nri December 2025`. They name only the datasets of the topics. */
+/** Makes the notes on answers from local data: `local data: areas 2025, nri December 2025`. They name only the datasets of the topics.
+ * @param label what stands before them */
 export function localNotes(
   { datasets }: DatasetsHere,
   counts: boolean,
   originOf: OriginNotes['originOf'] = () => PLAIN,
+  label = 'local data',
 ) {
   // A million rows have few sets of answered topics.
   const notes = new Map<string, string>();
@@ -93,7 +95,7 @@ export function localNotes(
     let note = notes.get(key);
     if (note === undefined) {
       const { vintages, remarks } = dataBehind(datasets, topics, counts, origin);
-      note = [`local data: ${oldestFirst(vintages)}`, ...remarks].join('; ');
+      note = [`${label}: ${oldestFirst(vintages)}`, ...remarks].join('; ');
       notes.set(key, note);
     }
     return note;

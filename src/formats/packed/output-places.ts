@@ -1,21 +1,33 @@
 import { bug } from '../../base/errors.ts';
 import type { Field } from '../../contract/answer.ts';
 import { damagedText } from './damaged-store.ts';
-import { FieldPacker, type Texts } from './packed-fields.ts';
-import { makePlaceTable, type PlaceTable, placeFinder, placeWriter } from './place-table.ts';
+import { FieldPacker, skipFields, type Texts } from './packed-fields.ts';
+import {
+  type FoundPlace,
+  makePlaceTable,
+  type PlaceTable,
+  placeFinder,
+  placeWriter,
+} from './place-table.ts';
+
+/** Packed fields of all places. */
+export interface PackedFields {
+  readonly table: PlaceTable;
+  /** How many a place has. */
+  readonly width: number;
+}
 
 /** The fields of all places of an output, for writers: plain data, which threads share. The fields of a place are those of its kind, the
  * time of its answers, then the packed ones. */
 export interface OutputPlaces {
-  readonly table: PlaceTable;
+  /** The packed fields, which follow each other: a run of two sources has two tables. */
+  readonly tables: readonly PackedFields[];
   /** The first fields (status and note), by kind. Places have few. */
   readonly kinds: readonly (readonly Field[])[];
   /** The kind of each place. */
   readonly kindOf: Uint32Array<SharedArrayBuffer>;
   /** When the oldest answer of each place was given, in milliseconds since the epoch; NaN without an answer. Null: a place has no time. */
   readonly times: Float64Array<SharedArrayBuffer> | null;
-  /** How many packed fields there are. */
-  readonly width: number;
   /** How many fields after these are empty: a point, which is each row's own. */
   readonly empty: number;
   /** The texts of packed fields, by number; null for a damaged one. */
@@ -41,11 +53,40 @@ export function leadingWidth({ kinds, times }: OutputPlaces): number {
   return (kinds[0]?.length ?? 0) + (times === null ? 0 : 1);
 }
 
+/** How many packed fields there are. */
+export function packedWidth({ tables }: Pick<OutputPlaces, 'tables'>): number {
+  return tables.reduce((sum, { width }) => sum + width, 0);
+}
+
+/** Makes what finds the packed fields of a place, one after the other: the result is valid until the next call. */
+export function packedFinder({
+  tables,
+}: Pick<OutputPlaces, 'tables'>): (place: number) => FoundPlace {
+  const finders = tables.map(({ table }) => placeFinder(table));
+  if (finders.length === 1) return finders[0]!;
+  const joined: FoundPlace = { bytes: Buffer.alloc(1024), from: 0 };
+  return (place) => {
+    let used = 0;
+    for (const [index, find] of finders.entries()) {
+      const { bytes, from } = find(place);
+      const to = skipFields(bytes, from, tables[index]!.width);
+      if (used + to - from > joined.bytes.length) {
+        const grown = Buffer.alloc(2 * (used + to - from));
+        joined.bytes.copy(grown, 0, 0, used);
+        joined.bytes = grown;
+      }
+      used += bytes.copy(joined.bytes, used, from, to);
+    }
+    return joined;
+  };
+}
+
 /** Makes a function that gives the fields of a place. */
 export function placeUnpacker(places: OutputPlaces): (place: number) => Field[] {
-  const { table, kinds, kindOf, times, width, empty } = places;
+  const { kinds, kindOf, times, empty } = places;
   const packer = new FieldPacker(numberedTexts(places));
-  const find = placeFinder(table);
+  const width = packedWidth(places);
+  const find = packedFinder(places);
   let [last, lastText] = [Number.NaN, ''];
   return (place) => {
     const fields: Field[] = [...kinds[kindOf[place]!]!];
@@ -85,7 +126,7 @@ export function listedPlaces(width: number): ListedPlaces {
     fill(rows) {
       // A new table: of an old one, a finder may have kept what it has read.
       places = emptyPlaces(Math.max(ROWS_AT_FIRST, rows.length), width);
-      const writer = placeWriter(places.table);
+      const writer = placeWriter(places.tables[0]!.table);
       for (const [place, fields] of rows.entries()) {
         if (fields.length !== width)
           throw bug(`A row was given ${fields.length} fields for ${width}`);
@@ -102,5 +143,5 @@ export function listedPlaces(width: number): ListedPlaces {
 function emptyPlaces(count: number, width: number): OutputPlaces {
   const kindOf = new Uint32Array(new SharedArrayBuffer(4 * count));
   const table = makePlaceTable(count, MEMORY_BYTES, null);
-  return { table, kinds: [[]], kindOf, times: null, width, empty: 0, ...NO_TEXTS };
+  return { tables: [{ table, width }], kinds: [[]], kindOf, times: null, empty: 0, ...NO_TEXTS };
 }

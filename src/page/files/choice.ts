@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { type ErrorCode, PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
 import { areaSuffices } from '../../columns/topic-columns.ts';
-import { type AreaLevel, TOPIC_SLUGS, TOPICS, topicOf } from '../../contract/topics.ts';
+import {
+  type AreaLevel,
+  isTopicSlug,
+  TOPIC_SLUGS,
+  TOPICS,
+  type TopicSlug,
+  topicOf,
+} from '../../contract/topics.ts';
 import { PLACE_ORDERS } from '../../geo/place-order.ts';
 import type { JobFile } from '../../job/job-file.ts';
 import type { Job } from '../../job/settings.ts';
@@ -22,7 +29,8 @@ export const choiceSchema = z.strictObject({
   lng: z.int().nonnegative(),
   /** Which comes first where one column has both, if the user says it. */
   placeOrder: z.enum(PLACE_ORDERS).nullish(),
-  topics: z.array(z.enum(TOPIC_SLUGS)).min(1),
+  // Checked when it is asked: the layers of a user's own are topics, too.
+  topics: z.array(z.custom<TopicSlug>((name) => isTopicSlug(String(name)))).min(1),
   optimize: z.enum(['credits', 'calls']),
   /** Whether the first line is a header (default true). */
   header: z.boolean().optional(),
@@ -140,7 +148,8 @@ export async function availableChoices(
         () => connectionOf(jobOf({ ...settings, service: 'local' })),
         'LOCAL_DATA',
       ),
-      service: hasService(job) ? null : NO_SERVICE,
+      // Of layers alone no service is asked.
+      service: hasService(jobOf({ input: settings.input })) ? null : NO_SERVICE,
       sample: null,
     },
     areas: { tract: await area('tract'), county: await area('county') },

@@ -122,7 +122,7 @@ export async function gatherFacts(
     runAt: run === null ? null : timeOf(run.startedAt),
     source: sourceName(connection),
     sample: prepared.sampleRows.any,
-    datasets: 'datasets' in prepared.summary.source ? prepared.summary.source.datasets : null,
+    datasets: datasetsOf(prepared.summary.source),
     unit: rowFile.unit ?? 'line',
     units: job.units,
     valueName:
@@ -242,5 +242,12 @@ function sourceName(connection: Connection): string {
   if (connection.kind === 'local') return 'local data';
   if (connection.sample) return 'the embedded service';
   const { host, pathname } = new URL(connection.baseUrl);
-  return host + (pathname === '/' ? '' : pathname);
+  const service = host + (pathname === '/' ? '' : pathname);
+  return connection.beside === undefined ? service : `${service} and local data`;
+}
+
+/** The datasets of local data that the answers come from; null where all are a service's. */
+function datasetsOf(source: Prepared['summary']['source']) {
+  if (source.kind === 'local') return source.datasets;
+  return source.kind === 'service' ? (source.beside?.datasets ?? null) : null;
 }

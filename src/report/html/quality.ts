@@ -41,8 +41,8 @@ const LOCAL_MEANINGS: typeof MEANINGS = {
 const NOTES_SHOWN = 8;
 
 /** Which rows are complete, which are not and why, and when to resume. */
-export function missingSection({ rows, missing, datasets }: Facts): Html {
-  const local = datasets !== null;
+export function missingSection({ rows, missing, credits }: Facts): Html {
+  const local = credits === null;
   const counts = new Map(missing.status.map((counted) => [counted.status, counted.rows]));
   const { account } = missing;
   const shown = Object.entries(local ? LOCAL_MEANINGS : MEANINGS).filter(([status]) =>

@@ -1,7 +1,11 @@
 import type { Field } from '../../contract/answer.ts';
-import { numberedTexts, type OutputPlaces } from '../../formats/packed/output-places.ts';
+import {
+  numberedTexts,
+  type OutputPlaces,
+  packedFinder,
+  packedWidth,
+} from '../../formats/packed/output-places.ts';
 import { FieldPacker, skipFields, TAGS } from '../../formats/packed/packed-fields.ts';
-import { placeFinder } from '../../formats/packed/place-table.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { isWritten, type TableColumn } from '../port.ts';
 import { FieldEncoder, type FieldFormat } from './field-bytes.ts';
@@ -55,8 +59,9 @@ export function placedText(
   added: readonly TableColumn[],
   leads: boolean,
 ): AddPlace {
-  const { table, kinds, kindOf, times, width, empty } = places;
-  const find = placeFinder(table);
+  const { kinds, kindOf, times, empty } = places;
+  const width = packedWidth(places);
+  const find = packedFinder(places);
   const unpacker = new FieldPacker(numberedTexts(places));
   const { three, pointed, whole, zeros } = digitWords();
   const delimiter = format.delimiter.charCodeAt(0);

@@ -3,9 +3,10 @@ import {
   leadingWidth,
   numberedTexts,
   type OutputPlaces,
+  packedFinder,
+  packedWidth,
 } from '../../formats/packed/output-places.ts';
 import { FieldPacker, skipFields, TAGS } from '../../formats/packed/packed-fields.ts';
-import { placeFinder } from '../../formats/packed/place-table.ts';
 import type { InThread } from '../../threads/thread-messages.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import {
@@ -122,12 +123,13 @@ export function columnMaker({
 /** Makes what puts the fields of rows into columns, one column after the other: the fields of a column have one form, which the processor
  * foresees. */
 function columnFiller(places: OutputPlaces) {
-  const { table, kinds, kindOf, times, texts } = places;
+  const { kinds, kindOf, times, texts } = places;
+  const width = packedWidth(places);
   const kindWidth = kinds[0]?.length ?? 0;
   const leading = leadingWidth(places);
   const unpacker = new FieldPacker(numberedTexts(places));
-  const find = placeFinder(table);
-  const most = table.counters[1]!;
+  const find = packedFinder(places);
+  const most = places.tables.reduce((sum, { table }) => sum + table.counters[1]!, 0);
   let copies: Buffer = Buffer.alloc(ROWS_A_BLOCK * Math.max(most, 1) + 4);
   /** Where the fields of each row of a block begin in `copies`. */
   const starts = new Uint32Array(ROWS_A_BLOCK);
@@ -222,7 +224,7 @@ function columnFiller(places: OutputPlaces) {
   return (columns: readonly StoredColumn[], numbers: Int32Array, from: number): void => {
     const known = columns.map(() => new Uint32Array(256));
     const skipped = Math.max(0, from - leading);
-    const end = Math.min(places.width, Math.max(0, from + columns.length - leading));
+    const end = Math.min(width, Math.max(0, from + columns.length - leading));
     const packed = { skipped, wanted: Math.max(0, end - skipped) };
     for (let first = 0; first < numbers.length; first += ROWS_A_BLOCK) {
       const count = Math.min(ROWS_A_BLOCK, numbers.length - first);
@@ -231,7 +233,7 @@ function columnFiller(places: OutputPlaces) {
         const field = from + index;
         if (field < kindWidth) putKinds(column, numbers, first, count, field);
         else if (field < leading) putTimes(column, numbers, first, count);
-        else if (field >= leading + places.width)
+        else if (field >= leading + width)
           for (let row = 0; row < count; row++) putValue(column, first + row, null);
         else if (column.kind === 'text') putTexts(column, known[index]!, first, count);
         else putNumbers(column, first, count);

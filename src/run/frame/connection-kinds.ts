@@ -21,6 +21,8 @@ export interface ServiceConnection {
   readonly keys: readonly Key[];
   /** The way to the service; default: straight. */
   readonly proxy?: HttpProxy | null | undefined;
+  /** Answers the topics of the job that no service sells; left out where there are none. */
+  readonly beside?: LocalConnection;
 }
 
 /** The agencies' data on this machine: free, and never made up. */

@@ -1,7 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
+import { memo } from '../../base/memo.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
 import type { Job } from '../../job/settings.ts';
+import { divideTopics } from '../../job/topic-choice.ts';
 import type { Streams } from '../../rows/open/open-row-file.ts';
 import type { Store } from '../../store/port.ts';
 import { type JobOfAccount, withLastTerms } from './account-state.ts';
@@ -33,17 +35,25 @@ export interface OpenedAreas extends Disposable {
   readonly find: CellAreaFinder;
 }
 
-/** The shared values of all stages of a run, made before the scan and never changed. A stage takes them and the previous stage's result. */
-export interface RunContext extends RunEnds {
+/** A source of a run's answers, and what it answers. */
+export interface RunSource {
+  /** With the topics that this source answers. */
   readonly job: Job;
-  /** What the last run of the job's account used; null: not known. */
-  readonly lastTerms: JobOfAccount['last'];
   readonly connection: Connection;
-  readonly store: Store;
   /** The number of the connection's source in the store. */
   readonly source: number;
-  readonly effects: Effects;
   readonly freshness: Freshness;
+}
+
+/** The shared values of all stages of a run, made before the scan and never changed. A stage takes them and the previous stage's result. Its
+ * job has all topics; connection and source are those of the first of `sources`. */
+export interface RunContext extends RunSource, Omit<RunEnds, 'job'> {
+  /** What the job asks, and after it the public data on this machine that answers what no service sells. */
+  readonly sources: readonly [RunSource, ...RunSource[]];
+  /** What the last run of the job's account used; null: not known. */
+  readonly lastTerms: JobOfAccount['last'];
+  readonly store: Store;
+  readonly effects: Effects;
   readonly apiKeys: ApiKeys;
   readonly sampleRows: SampleRows;
   /** The rows are a batch of a run that began earlier. Its failed calls are not tried again, since they may have been charged. */
@@ -72,21 +82,32 @@ export async function openContext(given: Job, options: RunOptions): Promise<RunC
   } = options;
   const { isContinued = false } = options;
   const { job, last: lastTerms } = await withLastTerms(given, store);
-  const source = await store.source(connection.source);
-  const data = connection.kind === 'local' ? connection.data : null;
-  const { asOf = data === null ? effects.clock.now() : data.asOf } = options;
+  const openSource = async (of: Connection, topics: Job['topics']): Promise<RunSource> => {
+    const data = of.kind === 'local' ? of.data : null;
+    const { asOf = data?.asOf ?? effects.clock.now() } = options;
+    const own = { ...job, topics };
+    const changed =
+      data === null ? undefined : (topic: TopicSlug) => changedSince(data, topic, asOf);
+    const source = await store.source(of.source);
+    return { job: own, connection: of, source, freshness: makeFreshness(own, asOf, changed) };
+  };
+  const local = connection.kind === 'service' ? connection.beside : undefined;
+  const { asked, beside } =
+    local === undefined
+      ? { asked: job.topics, beside: [] }
+      : divideTopics(job.service.kind, job.topics);
+  const first = await openSource(connection, asked);
+  const besides = local === undefined ? [] : [await openSource(local, beside)];
+  const { source, freshness } = first;
   return {
     job,
+    sources: [first, ...besides],
     lastTerms,
     connection,
     store,
     source,
     effects,
-    freshness: makeFreshness(
-      job,
-      asOf,
-      data === null ? undefined : (topic) => changedSince(data, topic, asOf),
-    ),
+    freshness: besides.length === 0 ? freshness : joinFreshness([first, ...besides]),
     apiKeys: await ApiKeys.open(connection.kind === 'local' ? [] : connection.keys, store, source),
     sampleRows: await openSampleRows(connection, store, source),
     isContinued,
@@ -95,4 +116,15 @@ export async function openContext(given: Job, options: RunOptions): Promise<RunC
     deadline: deadlineOf(job, effects.clock),
     interrupt,
   };
+}
+
+/** Each topic is as fresh as its source says; times are measured from the start of the first one. */
+function joinFreshness([first, ...others]: RunContext['sources']): Freshness {
+  const of = (topic: TopicSlug) => others.find(({ job }) => job.topics.includes(topic)) ?? first;
+  return { ...first.freshness, freshSince: memo((topic) => of(topic).freshness.freshSince(topic)) };
+}
+
+/** The context of one source of a run: a stage that gets it knows no other topics. */
+export function contextOf(context: RunContext, source: RunSource): RunContext {
+  return { ...context, ...source, sources: [source] };
 }

@@ -5,7 +5,7 @@ import type { LocalData } from '../frame/local-data.ts';
 import { addTo, enterPhase } from '../frame/progress.ts';
 import type { RunContext } from '../frame/run-context.ts';
 import { onEnd, type Stop } from '../frame/stop.ts';
-import type { Plan } from '../plan/planning.ts';
+import type { LookUpPlan } from '../plan/planning.ts';
 import type { CellNumbers } from '../plan/reach.ts';
 import { type CellTable, inMapOrder } from '../scan/cell-table.ts';
 import type { LookupSetup, LookupTask } from './lookup-task.ts';
@@ -37,7 +37,7 @@ const MODULE = moduleBeside('lookup-task', import.meta.url);
  * @throws LOCAL_DATA where the data was replaced since the plan, THREAD_FAILED where a thread ended unexpectedly */
 export async function lookUp(
   context: RunContext,
-  { order, missing, scan }: Plan,
+  { order, missing, scan }: LookUpPlan,
   data: LocalData,
   { threads: most = availableParallelism(), module = MODULE }: LookUpOptions = {},
 ): Promise<Stop | null> {

@@ -16,7 +16,7 @@ import type { Store } from '../../store/port.ts';
 import { planAreas, type RunAreas } from '../areas/run-areas.ts';
 import type { Key } from '../frame/api-keys.ts';
 import { failedSet, isWithheld, missingSet, noDataSet } from '../frame/freshness.ts';
-import type { RunContext } from '../frame/run-context.ts';
+import { contextOf, type RunContext } from '../frame/run-context.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import type { Scan } from '../scan/scan-input.ts';
 import {
@@ -28,15 +28,16 @@ import {
   priceCheapest,
   purchaseBySet,
 } from './cheapest-calls.ts';
-import { NOTHING, PlaceFields } from './place-fields.ts';
+import { PlaceFields } from './place-fields.ts';
 import { type CellNumbers, purchasesFor } from './reach.ts';
 import { findRefusedWay, type RefusedWay } from './refused-way.ts';
+import { NOTHING, type SourceFields } from './source-fields.ts';
 import { type PlannedSpending, planSpending } from './spending.ts';
 
 /** The priced calls of a run, and its spending limits. It never changes: a run keeps its own `CellQueue`. */
 export interface Plan extends MissingAnswers, PlannedSpending {
   readonly scan: Scan;
-  /** The notes on the origin of answers; null for a service. */
+  /** The notes on the origin of answers from local data; null where none are. */
   readonly origin: OriginNotes | null;
   /** The content of calls, by the store's records of bundles and keys. */
   readonly priceList: PriceList;
@@ -55,9 +56,14 @@ export interface Plan extends MissingAnswers, PlannedSpending {
   readonly areaSavings: AreaSavings | null;
   /** The cells that lack something, in the order in which credits are spent on them. */
   readonly order: CellNumbers;
+  /** What the data beside a service is asked, free of charge; null where there is none. */
+  readonly beside: LookUpPlan | null;
   /** How many cells beyond the job's limit of rows lack something, too. They are neither priced nor asked for. */
   readonly beyondLimit: number;
 }
+
+/** The cells to look up in local data, and what each lacks. */
+export interface LookUpPlan extends Pick<Plan, 'scan' | 'order' | 'missing'> {}
 
 /** The rows that have an answer after a run of this plan, also a stale one, or one of their areas. */
 export function rowsWithAnswers(plan: Plan, isLocal: boolean): number {
@@ -92,17 +98,16 @@ export interface PlanOptions {
 }
 
 /** Prices the missing answers. Reads the store, spends nothing. */
-export async function makePlan(
-  context: RunContext,
-  scan: Scan,
-  options: PlanOptions,
-): Promise<Plan> {
+export async function makePlan(whole: RunContext, scan: Scan, options: PlanOptions): Promise<Plan> {
+  // What is priced knows nothing of the topics beside it.
+  const context = contextOf(whole, whole.sources[0]);
   const { job, connection, store, source, apiKeys } = context;
   const { cells } = scan;
-  const { origin = describeOrigin(context, cells) } = options;
-  const fields = options.fields ?? new PlaceFields(context, scan, options.fieldsOf);
+  const { origin = describeOrigin(whole, cells) } = options;
+  const fields = options.fields ?? new PlaceFields(whole, scan, options.fieldsOf);
   if (options.fields === undefined) await fields.readAll();
-  const unanswered = findMissing(context, cells, fields);
+  leaveOutBesideSample(whole, fields);
+  const unanswered = findMissing(context, cells, fields.parts[0]!);
   const limited = cellsOfFirstRows(scan, job.limit);
   const compare = spendingComparator(job, cells);
   const lackingOrder = cellsLacking(unanswered.missing, limited);
@@ -142,6 +147,7 @@ export async function makePlan(
       savedAt: savingAt(unanswered.missing, missing, priceList),
     },
     order,
+    beside: planBeside(whole, scan, fields, limited),
     beyondLimit: cellsLacking(missing, cells.size, limited).length,
   };
 }
@@ -164,10 +170,61 @@ async function newKeys({ account }: Job, keys: readonly Key[], store: Store): Pr
   return found;
 }
 
+/** Made-up answers are never mixed with real ones: where a service says that its answers are made up, the data beside it is left out, and
+ * the rows say so. */
+export function leaveOutBesideSample(
+  { sources: [, ...besides], sampleRows, setAside }: RunContext,
+  fields: PlaceFields,
+): void {
+  if (besides.length === 0) return;
+  // Some of the answers may be made up, and others not.
+  for (const time of fields.parts[0]!.times) sampleRows.has(time);
+  if (!sampleRows.any) return;
+  fields.leaveOutBeside();
+  for (const { job } of besides)
+    for (const topic of job.topics) setAside.set(topic, 'left out beside sample data');
+}
+
+function planBeside(
+  context: RunContext,
+  scan: Scan,
+  fields: PlaceFields,
+  limited: number,
+): LookUpPlan | null {
+  const [, beside] = context.sources;
+  if (beside === undefined || context.setAside.has(beside.job.topics[0]!)) return null;
+  const { missing } = findMissing(contextOf(context, beside), scan.cells, fields.parts[1]!);
+  return { scan, missing, order: cellsLacking(missing, limited) };
+}
+
 /** If origins differ between places, finding them takes a pass over the cells. */
-function describeOrigin({ job, connection }: RunContext, cells: CellTable): OriginNotes | null {
-  if (connection.kind !== 'local') return null;
-  return localNotes(connection.data, job.counts, placeOrigins(connection.data, job.topics, cells));
+function describeOrigin(
+  { job: { counts }, sources }: RunContext,
+  cells: CellTable,
+): OriginNotes | null {
+  for (const [index, { connection, job }] of sources.entries()) {
+    if (connection.kind !== 'local') continue;
+    const { data } = connection;
+    const originOf = placeOrigins(data, job.topics, cells);
+    return index === 0
+      ? localNotes(data, counts, originOf)
+      : notesOf(job.topics, localNotes(data, counts, originOf, BESIDE));
+  }
+  return null;
+}
+
+/** Not as the notes of local answers alone: by these an output is known. */
+const BESIDE = 'on this machine';
+
+/** The notes on some of the topics. */
+function notesOf(topics: readonly TopicSlug[], { noteOf, originOf }: OriginNotes): OriginNotes {
+  return {
+    originOf,
+    noteOf(answered, origin) {
+      const own = answered.filter((topic) => topics.includes(topic));
+      return own.length === 0 ? '' : noteOf(own, origin);
+    },
+  };
 }
 
 function savingAt(
@@ -230,7 +287,7 @@ interface MissingAnswers {
 function findMissing(
   { job, freshness, isContinued }: RunContext,
   cells: CellTable,
-  fields: PlaceFields,
+  fields: SourceFields,
 ): MissingAnswers {
   const missing = new TopicSets(cells.size);
   const hadNoData = new Map<number, TopicSet>();

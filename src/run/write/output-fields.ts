@@ -1,6 +1,12 @@
 import { memo } from '../../base/memo.ts';
 import { bareFields, completeFields, enrichedFields } from '../../columns/row.ts';
-import { cellStatus, LOOKED_UP, ROW_STATUSES, type RowStatus } from '../../columns/row-status.ts';
+import {
+  cellStatus,
+  LOOKED_UP,
+  OF_BOTH,
+  ROW_STATUSES,
+  type RowStatus,
+} from '../../columns/row-status.ts';
 import { wantedColumns } from '../../columns/topic-columns.ts';
 import {
   type Answer,
@@ -14,8 +20,9 @@ import type { PlaceOrigin } from '../../data/topics/origin-notes.ts';
 import { type OutputPlaces, placeUnpacker } from '../../formats/packed/output-places.ts';
 import type { RecordWithAreas } from '../areas/run-areas.ts';
 import type { RunContext } from '../frame/run-context.ts';
-import { type KnownForm, NOTHING, PLAIN, PlaceFields } from '../plan/place-fields.ts';
-import type { Plan } from '../plan/planning.ts';
+import { joinRecords, PlaceFields, plainFields } from '../plan/place-fields.ts';
+import { leaveOutBesideSample, type Plan } from '../plan/planning.ts';
+import { type KnownForm, NOTHING, PLAIN } from '../plan/source-fields.ts';
 import { statusOfFinding } from '../scan/row-places.ts';
 import { countRatings, type TopicRatings } from './rating-counts.ts';
 
@@ -60,7 +67,8 @@ export async function openOutputFields(context: RunContext, plan: Plan): Promise
   const { cells } = scan;
   const { topics, counts } = context.job;
   const { fields } = plan;
-  if (mayHaveChanged(context)) await fields.readAgain(lackingCells(fields, cells.size));
+  if (mayHaveChanged(context, plan)) await fields.readAgain(lackingCells(fields, cells.size));
+  leaveOutBesideSample(context, fields);
   const kinds = await placeKinds(context, plan, fields);
   const unlocated = scan.places.unlocated.map((kind) => {
     const of = { status: statusOfFinding(kind.finding), hasAnswers: false };
@@ -85,6 +93,7 @@ export async function* fieldsOfPlaces(
 ): AsyncGenerator<readonly (readonly [number: number, fields: readonly Field[]])[]> {
   const isWhole = plan.fields.isOutput;
   const fields = isWhole ? plan.fields : new PlaceFields(context, plan.scan);
+  leaveOutBesideSample(context, fields);
   const kinds = await placeKinds(context, plan, fields);
   const batch: number[] = [];
   const unpacked = async () => {
@@ -100,8 +109,9 @@ export async function* fieldsOfPlaces(
 }
 
 /** Whether answers may have come since the plan. */
-function mayHaveChanged({ progress, connection }: RunContext): boolean {
-  return connection.kind === 'local' || progress.calls > 0 || progress.creditsByOthers > 0;
+function mayHaveChanged({ progress, connection }: RunContext, { beside }: Plan): boolean {
+  const isLookedUp = connection.kind === 'local' || (beside !== null && beside.order.length > 0);
+  return isLookedUp || progress.calls > 0 || progress.creditsByOthers > 0;
 }
 
 function* lackingCells(fields: PlaceFields, count: number): Generator<number> {
@@ -110,13 +120,13 @@ function* lackingCells(fields: PlaceFields, count: number): Generator<number> {
 
 /** Finds the kinds of places, by their forms. */
 async function placeKinds(context: RunContext, plan: Plan, fields: PlaceFields) {
-  const { store, source, sampleRows } = context;
+  const { store, sources, sampleRows } = context;
   const { scan, origin } = plan;
   const withAreas = (await plan.areas?.read()) ?? null;
   const list: PlaceKind[] = [];
   const numbers = new Map<string, number>();
   const makeKind = kindMaker(context, plan);
-  const kindOf = new Uint32Array(new SharedArrayBuffer(4 * fields.table.entries.length));
+  const kindOf = new Uint32Array(new SharedArrayBuffer(4 * fields.times.length));
 
   function numberOf(kind: PlaceKind): number {
     const key = JSON.stringify(kind);
@@ -129,7 +139,9 @@ async function placeKinds(context: RunContext, plan: Plan, fields: PlaceFields) 
   const known = new Map<number, Map<PlaceOrigin | null, number>>();
   function kindOfForm(cell: number, form: number): number {
     const oldest = fields.times[cell]!;
-    const isSample = !Number.isNaN(oldest) && sampleRows.has(oldest);
+    // What is beside a service is not made up.
+    const bought = fields.parts[0]!.times[cell]!;
+    const isSample = !Number.isNaN(bought) && sampleRows.has(bought);
     const key = 2 * (form + 1) + (isSample ? 1 : 0);
     const byOrigin = known.get(key) ?? new Map<PlaceOrigin | null, number>();
     known.set(key, byOrigin);
@@ -152,12 +164,12 @@ async function placeKinds(context: RunContext, plan: Plan, fields: PlaceFields) 
     addAreas: NonNullable<typeof withAreas>,
     lacking: readonly number[],
   ): Promise<void> {
-    const records = await store.read(
-      source,
-      lacking.map((cell) => scan.cells.cell(cell)),
-    );
+    const at = lacking.map((cell) => scan.cells.cell(cell));
+    const read: (readonly (CellRecord | null)[])[] = [];
+    for (const { source } of sources) read.push(await store.read(source, at));
     for (const [index, cell] of lacking.entries()) {
-      const made = makeKind.withAreas(addAreas(records[index] ?? EMPTY_RECORD, cell), cell);
+      const records = read.map((ofSource) => ofSource[index]!);
+      const made = makeKind.withAreas(addAreas(joinRecords(sources, records), cell), cell);
       const [status, note, asOf, ...own] = made.fields;
       fields.put(cell, own, asOf === null ? Number.NaN : Date.parse(String(asOf)));
       kindOf[cell] = numberOf({ ...made, fields: [status!, note!] });
@@ -177,16 +189,17 @@ async function placeKinds(context: RunContext, plan: Plan, fields: PlaceFields) 
       for (let from = 0; from < lacking.length; from += PLACES_PER_READ)
         await putWithAreas(withAreas!, lacking.slice(from, from + PLACES_PER_READ));
       fields.fillEmpty(cells);
-      const { table, times, width } = fields;
+      const { tables, times } = fields;
       const kinds = list.map((kind) => kind.fields);
       const empty = scan.layout.hasPoints ? 1 : 0;
-      return { table, kinds, kindOf, times, width, empty, ...(await store.texts()) };
+      return { tables, kinds, kindOf, times, empty, ...(await store.texts()) };
     },
   };
 }
 
 /** Makes status and note of places. */
-function kindMaker({ job, freshness, setAside, sampleRows }: RunContext, plan: Plan) {
+function kindMaker(context: RunContext, plan: Plan) {
+  const { job, freshness, setAside, sampleRows, connection, sources } = context;
   const { topics, counts } = job;
   const { freshSince, startedAt } = freshness;
   const { origin } = plan;
@@ -207,8 +220,10 @@ function kindMaker({ job, freshness, setAside, sampleRows }: RunContext, plan: P
     from: PlaceOrigin | null,
     used: readonly string[] = [],
   ): PlaceKind {
-    const record = origin === null ? held : withoutReplaced(held);
-    const texts = origin === null ? undefined : LOOKED_UP;
+    const isLocal = connection.kind === 'local';
+    const record = isLocal ? withoutReplaced(held) : held;
+    const ofBoth = sources.length > 1 ? OF_BOTH : undefined;
+    const texts = isLocal ? LOOKED_UP : ofBoth;
     const result = cellStatus(record, topics, freshSince, startedAt, texts, setAside);
     const answered = topics.filter((topic) => record.answers.has(topic));
     // A dataset that has nothing on the place gave no answer.
@@ -248,10 +263,6 @@ function kindMaker({ job, freshness, setAside, sampleRows }: RunContext, plan: P
     },
   };
 }
-
-/** Fields of an answer of which a note says nothing. */
-const plainFields = (width: number): Field[] =>
-  width === 0 ? [] : ['', ...new Array<null>(width - 1).fill(null)];
 
 /** Without the answers that a later look-up did not find again: their data was removed or replaced, and costs nothing to look up. */
 function withoutReplaced({ answers, failures }: CellRecord): CellRecord {

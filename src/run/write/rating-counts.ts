@@ -6,7 +6,8 @@ import {
   placeUnpacker,
 } from '../../formats/packed/output-places.ts';
 import { TAGS } from '../../formats/packed/packed-fields.ts';
-import { type PlaceFields, SUMS_A_TOPIC } from '../plan/place-fields.ts';
+import type { PlaceFields } from '../plan/place-fields.ts';
+import { type SourceFields, SUMS_A_TOPIC } from '../plan/source-fields.ts';
 import type { Scan } from '../scan/scan-input.ts';
 
 const HIGHEST_RATINGS = ['Very High', 'Relatively High'] as const;
@@ -29,8 +30,23 @@ export interface TopicRatings {
 /** Counts the rows of all places by their ratings: those of complete places were counted as they were read. */
 export function countRatings(
   { cells }: Pick<Scan, 'cells'>,
-  fields: PlaceFields,
+  { parts }: PlaceFields,
   places: OutputPlaces,
+): TopicRatings[] {
+  let from = leadingWidth(places);
+  return parts.flatMap((fields) => {
+    const counts = countRatingsOf(cells, fields, places, from);
+    from += fields.width;
+    return counts;
+  });
+}
+
+/** @param from where the fields of the source begin */
+function countRatingsOf(
+  cells: Scan['cells'],
+  fields: SourceFields,
+  places: OutputPlaces,
+  from: number,
 ): TopicRatings[] {
   const { wanted, rated, ratings, uncounted } = fields;
   const none = () => ({ rows: 0, value: 0 });
@@ -55,8 +71,9 @@ export function countRatings(
   }
   const unpack = placeUnpacker(places);
   const firstAt = rated.map((index) =>
-    wanted.slice(0, index).reduce((sum, answer) => sum + answer.fields, leadingWidth(places)),
+    wanted.slice(0, index).reduce((sum, answer) => sum + answer.fields, from),
   );
+  if (rated.length === 0) return counts;
   for (let at = 0; at < uncounted.length; at += 2) {
     const [cell, topic] = [uncounted[at]!, uncounted[at + 1]!];
     add(topic, unpack(cell)[firstAt[topic]!]!, cells.rows(cell), cells.value(cell));

@@ -110,14 +110,19 @@ async function planOf(scene: Scene) {
     callTimes: async () => [],
     spending: async () => ({ charged: 9_900, unknown: 0, open: 0, exhaustedAt: null }),
   };
+  const source = {
+    job,
+    connection: { kind: 'service', sample: false, keys: [] },
+    source: 1,
+    freshness: makeFreshness(job, NOW),
+    ...context,
+  };
   const plan = await makePlan(
     {
-      job,
-      connection: { kind: 'service', sample: false, keys: [] },
+      ...source,
+      sources: [source],
       store,
-      source: 1,
       apiKeys: { keyFor: () => ({}), refused: [] },
-      freshness: makeFreshness(job, NOW),
       isContinued: false,
       effects: { clock },
       deadline: leftMs === undefined ? null : clock.now() + leftMs,
@@ -154,7 +159,10 @@ test('a cell lacks what has no fresh answer; one that lacks nothing is neither o
   const { origin } = await planOf({ options: { origin: undefined } as unknown as PlanOptions });
   assert.equal(origin, null, 'a service says no origin');
   const bare = await planOf({ rows, stored, options: { fieldsOf: NO_FIELDS } });
-  assert.deepEqual([bare.fields.width, bare.asked[0]!.map(({ fields }) => fields)], [0, [0, 0]]);
+  assert.deepEqual(
+    [bare.fields.tables[0]!.width, bare.asked[0]!.map(({ fields }) => fields)],
+    [0, [0, 0]],
+  );
 });
 
 test('a batch of a run that goes on does not buy again what failed in it: it may have been charged', async () => {

@@ -1,0 +1,263 @@
+import { closeSync } from 'node:fs';
+import type { CellRecord, Field } from '../../contract/answer.ts';
+import { REJECTION_HOLDS_MS } from '../../contract/answer.ts';
+import { type TopicSlug, topicOf } from '../../contract/topics.ts';
+import type { PackedFields } from '../../formats/packed/output-places.ts';
+import { FieldPacker } from '../../formats/packed/packed-fields.ts';
+import {
+  makePlaceTable,
+  type PlaceTable,
+  type PlaceWriter,
+  placeWriter,
+  takeBlocks,
+} from '../../formats/packed/place-table.ts';
+import { openUnnamed } from '../../rows/files/temporary-files.ts';
+import type {
+  PlaceReading,
+  PlacesRead,
+  StoredForm,
+  WantedAnswer,
+} from '../../store/answers/port.ts';
+import { wantedAnswers } from '../frame/freshness.ts';
+import type { RunContext } from '../frame/run-context.ts';
+import type { Scan } from '../scan/scan-input.ts';
+
+/** Packed fields in memory; the others are in a temporary file. 250,000 places with 18 natural topics take as much. */
+const BYTES_IN_MEMORY = 64 * 1024 * 1024;
+/** Fewer places need no file: few have a kilobyte of fields. */
+const LARGEST_PLACE = 1024;
+
+/** What the store has of a place. */
+export const NOTHING = -1;
+/** The place has all answers, and there is nothing to say of them. Higher numbers are forms. */
+export const PLAIN = 0;
+
+/** Rows and value for each tag of a rating, by rated topic. */
+export const SUMS_A_TOPIC = 512;
+
+/** A form of places: whether these have all wanted answers, and the record that stands for them. */
+export interface KnownForm extends Pick<StoredForm, 'isComplete'> {
+  readonly record: CellRecord;
+}
+
+/** The fields that one source of a run gives its places, packed as the store has them: read once, kept for plan, sums and output. Beyond
+ * some memory they are in a temporary file, which is closed with the scan. */
+export class SourceFields implements Disposable {
+  readonly wanted: readonly WantedAnswer[];
+  readonly table: PlaceTable;
+  /** When the oldest answer of each place was given; NaN without one. */
+  readonly times: Float64Array<SharedArrayBuffer>;
+  /** The wanted answers that begin with a rating, by index. */
+  readonly rated: readonly number[];
+  /** Rows and value of complete places by the tag of each rating (`SUMS_A_TOPIC`). */
+  readonly ratings: Float64Array;
+  /** Pairs of a complete place and the index of a rated topic that the sums leave out. */
+  readonly uncounted: number[] = [];
+  readonly #context: RunContext;
+  readonly #scan: Scan;
+  /** By place: `NOTHING`, `PLAIN`, or the number of its form. */
+  readonly #formOf: Int32Array;
+  /** From `PLAIN` on. */
+  readonly #forms: (KnownForm | null)[] = [null];
+  /** The numbers of the forms that each reader has given, in its order. */
+  readonly #formsOfReaders = new Map<number, number[]>();
+  /** 1 for each place that is being read again. */
+  #asked: Uint8Array<SharedArrayBuffer> | null = null;
+  readonly #writer: PlaceWriter;
+  /** The entry of a place without fields; 0 before the first. */
+  #emptyEntry = 0;
+  #isDiskTold = false;
+  #isLeftOut = false;
+
+  /** @param context of the source
+   * @param fieldsOf how many fields of each topic's answers are kept; left out: those of the output */
+  constructor(context: RunContext, scan: Scan, fieldsOf?: (topic: TopicSlug) => number) {
+    this.#context = context;
+    this.#scan = scan;
+    this.wanted = wantedAnswers(context.job, context.freshness).map((answer) => ({
+      ...answer,
+      fields: fieldsOf?.(answer.topic) ?? answer.fields,
+    }));
+    const isRated = ({ topic, fields }: WantedAnswer) =>
+      fields > 0 && topicOf(topic).category === 'natural';
+    this.rated = [...this.wanted.keys()].filter((index) => isRated(this.wanted[index]!));
+    this.ratings = new Float64Array(this.rated.length * SUMS_A_TOPIC);
+    const { cells, places } = scan;
+    const count = cells.size + places.unlocated.length;
+    const { placeBytes = BYTES_IN_MEMORY } = context.effects;
+    const mayExceed = this.width > 0 && cells.size * LARGEST_PLACE > placeBytes;
+    this.table = makePlaceTable(count, placeBytes, mayExceed ? this.#openFile() : null);
+    this.times = new Float64Array(new SharedArrayBuffer(8 * count)).fill(Number.NaN);
+    this.#formOf = new Int32Array(cells.size).fill(NOTHING);
+    this.#writer = placeWriter(this.table);
+  }
+
+  /** How many fields a place has. */
+  get width(): number {
+    return this.wanted.reduce((sum, { fields }) => sum + fields, 0);
+  }
+
+  /** Whether these are the fields of an output. */
+  get isOutput(): boolean {
+    const { job, freshness } = this.#context;
+    return wantedAnswers(job, freshness).every(
+      ({ fields }, index) => fields === this.wanted[index]!.fields,
+    );
+  }
+
+  /** `NOTHING`, `PLAIN`, or the number of its form. */
+  formOf(place: number): number {
+    return this.#formOf[place]!;
+  }
+
+  /** Its forms by number; null for `PLAIN`. */
+  get forms(): readonly (KnownForm | null)[] {
+    return this.#forms;
+  }
+
+  /** The packed fields, for writers. */
+  get packed(): PackedFields {
+    return { table: this.table, width: this.width };
+  }
+
+  /** Takes all answers of this source away: nothing of it is shown, and nothing read again. */
+  leaveOut(): void {
+    this.#isLeftOut = true;
+    this.#formOf.fill(NOTHING);
+    this.table.entries.fill(0);
+    this.times.fill(Number.NaN);
+    this.ratings.fill(0);
+    this.uncounted.length = 0;
+    this.#emptyEntry = 0;
+  }
+
+  /** Whether the store has all answers of a place. */
+  isComplete(place: number): boolean {
+    const form = this.#formOf[place]!;
+    return form === PLAIN || (form > PLAIN && this.#forms[form]!.isComplete);
+  }
+
+  /** Reads what the store has of all places. */
+  async readAll(): Promise<void> {
+    const { cells } = this.#scan;
+    if (cells.size > 0) await this.#read(null, cells.size);
+    for (let place = 0; place < cells.size; place++) this.#settleForm(place);
+  }
+
+  /** Reads what the store has now of some places, in place of what it had. Of complete places the fields stay. */
+  async readAgain(places: Iterable<number>): Promise<void> {
+    if (this.#isLeftOut) return;
+    this.#asked ??= new Uint8Array(new SharedArrayBuffer(this.#formOf.length));
+    const asked = this.#asked;
+    const numbers: number[] = [];
+    for (const place of places) {
+      if (asked[place] === 1 || this.isComplete(place)) continue;
+      asked[place] = 1;
+      numbers.push(place);
+      this.#formOf[place] = NOTHING;
+      this.table.entries[place] = 0;
+    }
+    if (numbers.length === 0) return;
+    await this.#read({ asked, numbers: Int32Array.from(numbers) }, numbers.length);
+    for (const place of numbers) {
+      asked[place] = 0;
+      this.#settleForm(place);
+    }
+  }
+
+  /** Replaces the fields of a place. */
+  put(place: number, fields: readonly Field[], oldest: number): void {
+    const packed = OWN_TEXTS.pack(fields);
+    this.#writer.reserve(packed.length);
+    const { room } = this.#writer;
+    room.bytes.set(packed, room.at);
+    this.#writer.end(place, packed.length);
+    this.times[place] = oldest;
+  }
+
+  /** Makes the fields of places that have none empty, and all that were put readable. */
+  fillEmpty(places: Iterable<number>): void {
+    const { entries } = this.table;
+    for (const place of places) {
+      if (entries[place] !== 0) continue;
+      if (this.#emptyEntry === 0) {
+        this.put(place, new Array<null>(this.width).fill(null), Number.NaN);
+        this.#emptyEntry = entries[place]!;
+      }
+      entries[place] = this.#emptyEntry;
+    }
+    this.flush();
+  }
+
+  /** Makes all that was read or put readable. */
+  flush(): void {
+    this.#tellDisk(this.#writer.flush().problem);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.table.file !== null) closeSync(this.table.file);
+  }
+
+  async #read(again: PlaceReading['again'], count: number): Promise<void> {
+    const { store, source, freshness, connection } = this.#context;
+    const { startedAt, rejectedSince } = freshness;
+    const reading = {
+      source,
+      wanted: this.wanted,
+      rated: this.rated,
+      cells: this.#scan.cells.shared,
+      count,
+      again,
+      table: this.table,
+      times: this.times,
+      moments: [startedAt, rejectedSince, startedAt - REJECTION_HOLDS_MS],
+      dropsReplaced: connection.kind === 'local',
+    };
+    // Each reading has readers of its own.
+    this.#formsOfReaders.clear();
+    const pool = this.#scan.inThreads?.pool ?? null;
+    for await (const read of store.readPlaces(reading, pool)) this.#take(read);
+  }
+
+  #take({ reader, pairs, forms, ratings, uncounted, left }: PlacesRead): void {
+    const numbers = this.#formsOfReaders.get(reader) ?? [];
+    this.#formsOfReaders.set(reader, numbers);
+    for (const form of forms) {
+      const record = this.#context.store.recordOf(form);
+      numbers.push(this.#forms.push({ ...form, record }) - 1);
+    }
+    for (let at = 0; at < pairs.length; at += 2)
+      this.#formOf[pairs[at]!] = numbers[pairs[at + 1]!]!;
+    for (let at = 0; at < ratings.length; at++) this.ratings[at]! += ratings[at]!;
+    for (const number of uncounted) this.uncounted.push(number);
+    takeBlocks(this.table, left);
+    this.#tellDisk(left.problem);
+  }
+
+  #settleForm(place: number): void {
+    if (this.#formOf[place] === NOTHING && this.table.entries[place] !== 0)
+      this.#formOf[place] = PLAIN;
+  }
+
+  #openFile(): number | null {
+    try {
+      const file = openUnnamed();
+      this.#scan.adopt(this);
+      return file;
+    } catch (error) {
+      this.#tellDisk(error instanceof Error ? error.message : String(error));
+      return null;
+    }
+  }
+
+  #tellDisk(problem: string | null): void {
+    if (problem === null || this.#isDiskTold) return;
+    this.#isDiskTold = true;
+    this.#context.effects.notice(
+      `The temporary folder has no room for the fields of the places (${problem}): they stay in memory. Set TMPDIR to a folder with more space to use less.`,
+    );
+  }
+}
+
+/** Fields that this run has made: their texts have no numbers. */
+const OWN_TEXTS = new FieldPacker({ numberOf: () => -1, textOf: () => '' });
