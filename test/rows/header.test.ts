@@ -58,6 +58,12 @@ test('the names of the columns are found, or the line that has them is suggested
   assert.equal(await found(t, '{"id":1,"city":"Austin"}\n', {}, 'in.ndjson'), 'no header');
 });
 
+test('two locations in place of names are no question which is meant', async (t) => {
+  const text = '1,33.0394,-89.8123,33.2213,-89.47\n2,34.51,-88.52,34.75,-88.25\n';
+  const refused = 'The first line is a location (33.0394, -89.8123), not column names';
+  assert.equal(await found(t, text, {}), refused);
+});
+
 test('a location in place of names is refused, in any notation: it would be lost', async (t) => {
   const both = { lat: '1', lng: '2' };
   const refused = (location: string) =>

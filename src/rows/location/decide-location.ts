@@ -66,6 +66,7 @@ export function decideLocation(
       if (choice.isByName) refuseTwins(names, choice.place, named);
       return withCompass(head, names, choice);
     case 'unclear':
+      for (const option of choice.options) refuseLocationAsHeader(names, option, file);
       throw unclear(names, choice);
     case 'projected': {
       const hint =
