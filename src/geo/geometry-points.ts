@@ -83,7 +83,7 @@ function pointInOutline(bytes: Uint8Array): PointText {
   const inner = resultOrNull(() => innerPoint(outlineOfWkb(bytes)));
   if (inner === null)
     return { ...NO_POINT, problem: 'The geometry is an outline without an inside, or damaged.' };
-  if (inner === 'too_large') return { ...NO_POINT, problem: TOO_LARGE_OUTLINE };
+  if (typeof inner === 'string') return { ...NO_POINT, problem: OUTLINE_PROBLEMS[inner] };
   return { ...pointOf(inner.lng, inner.lat), remark: INSIDE_OUTLINE };
 }
 
@@ -145,9 +145,14 @@ export function degreesOfPoint(text: string): { readonly lat: number; readonly l
   return { lng: bytes.readDoubleLE(5), lat: bytes.readDoubleLE(13) };
 }
 
-/** What the note of a row says whose outline was looked up at such a point, and of one that is too large. */
+/** What the note of a row says whose outline was looked up at such a point, and of one that has none. */
 export const INSIDE_OUTLINE = 'Looked up at a point inside its outline.';
-export const TOO_LARGE_OUTLINE = 'The outline is more than about 1 km across: a point is needed.';
+export const OUTLINE_PROBLEMS = {
+  too_large: 'The outline is more than about 1 km across: a point is needed.',
+  other_system:
+    'The geometry is in another coordinate system than degrees: convert it to EPSG:4326.',
+} as const;
+type OutlineProblem = keyof typeof OUTLINE_PROBLEMS;
 
 /** The sides of the largest outline that one point stands for, in metres: parcels, campuses and farms, but no area of a ZIP code. */
 const LARGEST_OUTLINE = 1_200;
@@ -155,12 +160,14 @@ const LARGEST_OUTLINE = 1_200;
 const PRECISION = 0.5;
 
 /** A point within an outline, in its widest part and outside its holes; of several polygons, in the roomiest. `too_large` for an outline of
- * which one point says too little, null for one without an inside. A centroid would not do: that of an L or a ring is outside. */
-export function innerPoint(geometry: Polygon | MultiPolygon): Location | 'too_large' | null {
+ * which one point says too little, `other_system` for numbers that are no degrees, null for one without an inside. A centroid would not do: that of an L or a ring is outside. */
+export function innerPoint(geometry: Polygon | MultiPolygon): Location | OutlineProblem | null {
   const polygons = polygonsOf(geometry);
   const positions = polygons.flatMap(([outer = []]) => outer);
   const [origin] = positions;
   if (origin === undefined || !positions.every(isPosition)) return null;
+  const isInDegrees = ([lng, lat]: Position) => Math.abs(lat!) <= 90 && Math.abs(lng!) <= 180;
+  if (!isInDegrees(origin)) return 'other_system';
   // Metres around the first position, so that both axes count the same.
   const [east, north] = [
     METERS_PER_DEGREE * Math.cos((origin[1]! * Math.PI) / 180),

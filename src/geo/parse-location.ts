@@ -1,5 +1,5 @@
 import type { Location } from './coordinates.ts';
-import { TOO_LARGE_OUTLINE } from './geometry-points.ts';
+import { OUTLINE_PROBLEMS } from './geometry-points.ts';
 
 /** The sentence of each finding in `hazard_note`. */
 export const LOCATION_NOTES = {
@@ -16,11 +16,10 @@ export const LOCATION_NOTES = {
     'The compass letter O is West in some languages and East in others: write W or E, or a minus for West.',
   not_a_point:
     'The geometry is not one point: give its centroid in two columns of degrees (--lat, --lng).',
-  too_large: TOO_LARGE_OUTLINE,
+  too_large: OUTLINE_PROBLEMS.too_large,
   area_code:
     'The place is a code of an area (geohash, plus code, MGRS, UTM, H3, three words): convert it to latitude and longitude in degrees.',
-  other_system:
-    'The geometry is in another coordinate system than degrees: convert it to EPSG:4326.',
+  other_system: OUTLINE_PROBLEMS.other_system,
   out_of_range:
     'Latitude is beyond 90 or longitude beyond 180 degrees. If they are projected coordinates (metres, feet), convert them to degrees.',
   east_of_180: 'The longitude counts from 0 to 360: subtract 360 from those above 180.',

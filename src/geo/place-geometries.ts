@@ -1,13 +1,7 @@
 import type { MultiPolygon, Polygon, Position } from 'geojson';
 import { resultOrNull } from '../base/errors.ts';
 import { EARTH_RADIUS_OF_MERCATOR } from './coordinates.ts';
-import {
-  DEGREES,
-  innerPoint,
-  pointOfWkb,
-  sridOfWkb,
-  TOO_LARGE_OUTLINE,
-} from './geometry-points.ts';
+import { DEGREES, innerPoint, OUTLINE_PROBLEMS, pointOfWkb, sridOfWkb } from './geometry-points.ts';
 import { type FormReading, inFormat, inOpenOrder } from './place-order.ts';
 
 /* Places in the texts and bytes of geometries. */
@@ -33,7 +27,7 @@ function degreesOfMercator(x: number, y: number): FormReading {
 export function placeInOutline(geometry: Polygon | MultiPolygon): FormReading {
   const inner = resultOrNull(() => innerPoint(geometry));
   if (inner === null) return 'not_a_point';
-  return inner === 'too_large' ? inner : { ...inFormat(inner.lng, inner.lat), isInside: true };
+  return typeof inner === 'string' ? inner : { ...inFormat(inner.lng, inner.lat), isInside: true };
 }
 
 /** The outline of WKT. @param rings `((x y, x y, …), …)`, or a list of such */
@@ -100,5 +94,5 @@ function wkbPlace(bytes: Buffer): FormReading {
 
 function findingOf(problem: string): FormReading {
   if (problem.includes('EPSG')) return 'other_system';
-  return problem === TOO_LARGE_OUTLINE ? 'too_large' : 'not_a_point';
+  return problem === OUTLINE_PROBLEMS.too_large ? 'too_large' : 'not_a_point';
 }

@@ -1,6 +1,7 @@
-import type { MultiPolygon, Polygon } from 'geojson';
+import type { MultiPolygon, Polygon, Position } from 'geojson';
 import { resultOrNull } from '../base/errors.ts';
-import { placeInOutline } from './place-geometries.ts';
+import { DEGREES } from './geometry-points.ts';
+import { placeInOutline, pointInSystem } from './place-geometries.ts';
 import { type FormReading, inFormat, inOpenOrder, isBox } from './place-order.ts';
 
 /* Places in JSON: geometries, structs, lists, and what databases make of them. */
@@ -14,6 +15,8 @@ export function parsedJson(text: string): unknown {
   );
 }
 
+type JsonMembers = Readonly<Record<string, unknown>>;
+
 const LAT_NAME = /^_?(?:lat(?:itude)?|y)$/i;
 const LNG_NAME = /^_?(?:lng|lon|long|longitude|x)$/i;
 const OUTLINE = /^(?:multi)?polygon$/i;
@@ -23,11 +26,13 @@ export function placeOfJson(given: unknown): FormReading {
   const value = unwrapped(given);
   if (Array.isArray(value)) return placeOfList(value);
   if (typeof value !== 'object' || value === null) return null;
-  const { type, geometry, coordinates } = value as Readonly<Record<string, unknown>>;
+  const { type, geometry, coordinates } = value as JsonMembers;
   if (geometry !== undefined && type === 'Feature')
     return geometry === null ? 'empty' : placeOfJson(geometry);
   if (OUTLINE.test(String(type)) && Array.isArray(coordinates))
     return placeInOutline(plainNumbers(value) as Polygon | MultiPolygon);
+  const ofEsri = placeOfEsri(value);
+  if (ofEsri !== null) return ofEsri;
   const at = unwrapped(positionOf(type, coordinates));
   const isPoint = type === undefined || /^(?:multi)?point$/i.test(String(type));
   if (isPoint && typeof at === 'string') return placeOfList(at.split(/[,;\s]+/));
@@ -40,6 +45,19 @@ export function placeOfJson(given: unknown): FormReading {
   const [lat, lng] = [named(LAT_NAME), named(LNG_NAME)];
   if (lat != null && lng != null) return { lat, lng };
   return lat === null && lng === null ? 'empty' : null;
+}
+
+/** The place of a geometry of Esri JSON: rings, or a point in another system than degrees; null for another object. */
+function placeOfEsri(value: object): FormReading {
+  const { rings, x, y, spatialReference } = plainNumbers(value) as JsonMembers;
+  const { latestWkid, wkid = latestWkid } = (spatialReference ?? {}) as JsonMembers;
+  const isInDegrees = wkid === undefined || DEGREES.test(String(wkid));
+  if (Array.isArray(rings)) {
+    const outline = { type: 'Polygon', coordinates: rings as Position[][] } as const;
+    return isInDegrees ? placeInOutline(outline) : 'other_system';
+  }
+  if (isInDegrees || typeof x !== 'number' || typeof y !== 'number') return null;
+  return pointInSystem(String(wkid), String(x), String(y));
 }
 
 /** Two numbers, with a height; in which order they stand is open. */

@@ -14,7 +14,7 @@ import {
   temporaryFolder,
   writeRows,
 } from './book-fixture.ts';
-import { locationByNames } from './location-of.ts';
+import { locationByNames, locationInFile } from './location-of.ts';
 
 const folder = temporaryFolder();
 const FIELDS = ['ok', 'µ "x"', 1.5];
@@ -109,6 +109,20 @@ test('objects in a document, or one after the other, are rows, and all around th
     );
     await assertSameAgain(output, 'json');
   }
+});
+
+test("the features of Esri's JSON are rows, outlines too", async () => {
+  const ring = '[[-99.5,40],[-99.5,40.002],[-99.498,40.002],[-99.498,40],[-99.5,40]]';
+  const file = join(folder, 'in.json');
+  writeFileSync(
+    file,
+    `{"geometryType":"esriGeometryPolygon","fields":[{"name":"id","type":"esriFieldTypeOID"}],
+      "features":[{"attributes":{"id":7},"geometry":{"rings":[${ring}]}}]}`,
+  );
+  const rowFile = await openRowFile(file);
+  assert.deepEqual(rowFile.columns.slice(0, 3), ['attributes', 'attributes.id', 'geometry']);
+  const { lat, lng } = await locationInFile(rowFile);
+  assert.deepEqual([lat, lng], [2, 2]);
 });
 
 test('a row with a list in it is a row, and a document that is cut off or has several lists is refused', async () => {

@@ -6,7 +6,7 @@ import {
   type ObjectsAt,
   startOfArray,
 } from '../../formats/json/object-batches.ts';
-import { mayHaveLocation } from '../location/location-names.ts';
+import { mayHaveLocation, proposeLocations } from '../location/location-names.ts';
 import { isObject, type JsonObject, jsonColumns, parseObject } from './json-values.ts';
 
 /** True when the head looks like a FeatureCollection, a Feature, or a sequence of features: on lines, or after RFC 8142's separators. */
@@ -47,14 +47,14 @@ export function findObjects(head: Buffer, isWhole: boolean): ObjectsAt | null {
   }
 }
 
-/** Where the list of rows in a document begins. */
+/** Where the list of rows in a document begins: the only one, or the only one with locations. */
 function listIn(head: Buffer, at: number): number | null {
   const lists = listsIn(head, at, 1);
   const located = lists.filter((list) => {
     const [first] = elementsIn(head, list + 1, 'array', 1).found;
     const object =
       first === undefined ? null : parseObject(head.toString('utf8', first.from, first.to));
-    return object !== null && hasLocation(object);
+    return object !== null && proposeLocations(namesOf(object)).length > 0;
   });
   const [only, ...others] = located.length > 0 ? located : lists;
   return only === undefined || others.length > 0 ? null : only;
@@ -87,5 +87,9 @@ export function isTable(object: JsonObject): boolean {
 }
 
 function hasLocation(object: JsonObject): boolean {
-  return mayHaveLocation(jsonColumns([object]).map(({ name }) => name));
+  return mayHaveLocation(namesOf(object));
+}
+
+function namesOf(object: JsonObject): string[] {
+  return jsonColumns([object]).map(({ name }) => name);
 }

@@ -15,7 +15,7 @@ import {
   DEGREES,
   INSIDE_OUTLINE,
   innerPoint,
-  TOO_LARGE_OUTLINE,
+  OUTLINE_PROBLEMS,
 } from '../../geo/geometry-points.ts';
 import { positionOf } from '../../geo/place-objects.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
@@ -291,11 +291,12 @@ function parsePoint(geometry: unknown): {
   const { type, coordinates } = geometry;
   if (type === 'Polygon' || type === 'MultiPolygon') {
     const inner = resultOrNull(() => innerPoint(plainNumbers(geometry)));
-    if (inner !== null && inner !== 'too_large')
+    if (inner !== null && typeof inner === 'object')
       return { point: [inner.lat, inner.lng], problem: null, remark: INSIDE_OUTLINE };
     return {
       point: [],
-      problem: inner === null ? `The geometry is a ${type} without an inside.` : TOO_LARGE_OUTLINE,
+      problem:
+        inner === null ? `The geometry is a ${type} without an inside.` : OUTLINE_PROBLEMS[inner],
     };
   }
   const position = positionOf(type, coordinates);
