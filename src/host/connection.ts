@@ -5,7 +5,8 @@ import { shownPath } from '../base/printable.ts';
 import { shellWord } from '../base/shell-words.ts';
 import { makeRedactor } from '../client/redact.ts';
 import { isLoopback, sourceName } from '../contract/service-address.ts';
-import type { TopicSlug } from '../contract/topics.ts';
+import { isSold, type TopicSlug, topicOf } from '../contract/topics.ts';
+import { loadCommandOf } from '../data/sources/layer-sources.ts';
 import { needsOf, SAMPLE_VINTAGE } from '../data/tables/describe-data.ts';
 import type { Job, JobFolders } from '../job/settings.ts';
 import { divideTopics } from '../job/topic-choice.ts';
@@ -101,6 +102,12 @@ export function connectionTo(
     const source = `local${counts ? '' : ' without counts'} ${machine}${dataFile}`;
     return { kind: 'local', source, sample: false, data };
   }
+  const outdated = topics.find((topic) => data?.outdated.has(topic));
+  if (data !== null && !data.sample && outdated !== undefined) {
+    const message = `The description of ${outdated} was changed after its data was loaded`;
+    const hint = `Load it again: ${loadCommandOf(outdated)}.`;
+    throw new PerilbookError('LOCAL_DATA', message, hint, { file: dataFile });
+  }
   if (data !== null && !data.sample && lacksBoundariesOnly(data, topics)) {
     const message = `Boundaries of tracts and counties are missing in ${dataFile}: without them no location has an answer`;
     const hint = `Get them: perilbook data get areas counties ${placesOption(job, workingFolder, findState?.()[0])}.`;
@@ -108,7 +115,9 @@ export function connectionTo(
   }
   const none = `No data for ${topicsText(topics).replaceAll(' ', ', ')} is in ${dataFile}`;
   const message = data?.sample ? `The data in ${dataFile} is made up` : none;
-  const hint = `Get it: ${getCommand(job, workingFolder, findState?.()[0])}.${otherSources}`;
+  // No other source has a layer.
+  const others = topics.some((topic) => isSold(topicOf(topic))) ? otherSources : '';
+  const hint = `Get it: ${getCommand(job, workingFolder, findState?.()[0])}.${others}`;
   throw new PerilbookError('LOCAL_DATA', message, hint, { file: dataFile });
 }
 
@@ -211,7 +220,10 @@ export function getCommand(
   folder: string,
   state?: string,
 ): string {
-  return `perilbook data get ${topicsText(job.topics)} ${placesOption(job, folder, state)}`;
+  const layers = job.topics.flatMap((topic) => loadCommandOf(topic) ?? []);
+  const others = job.topics.filter((topic) => loadCommandOf(topic) === null);
+  const get = `perilbook data get ${topicsText(others)} ${placesOption(job, folder, state)}`;
+  return [...(others.length > 0 ? [get] : []), ...layers].join('; ');
 }
 
 function placesOption({ input }: Pick<Job, 'input'>, folder: string, state?: string): string {

@@ -4,6 +4,7 @@ import { byteSize, counted, grouped, timeSpan } from '../../base/format-numbers.
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import { readManifest } from '../../data/download/downloads-folder.ts';
 import { sliceOfKey, staleAfterMs } from '../../data/download/source-requests.ts';
+import { loadCommandOf, outdatedText } from '../../data/sources/layer-sources.ts';
 import type { Source } from '../../data/sources/source.ts';
 import { type CountyRatings, countyRatingLines } from '../../data/tables/county-ratings.ts';
 import { onDataFile, openDataReadOnly } from '../../data/tables/data-database.ts';
@@ -91,6 +92,8 @@ async function listCommand(context: CliContext, flags: Flags<'data'>): Promise<u
       `Downloaded and refused, in part or whole (perilbook data update downloads it again): ${refused}`,
     );
   }
+  for (const topic of description.outdated)
+    lines.push(`No answers for ${topic}: ${outdatedText(topic)}.`);
   if (datasets.length > 0) {
     lines.push(
       `${counted(topics.length, 'topic')} can be answered.`,
@@ -120,6 +123,7 @@ async function listCommand(context: CliContext, flags: Flags<'data'>): Promise<u
 
 const NOTHING: DataDescription = {
   datasets: [],
+  outdated: [],
   topics: [],
   unavailable: TOPIC_SLUGS.map((topic) => ({ topic, missing: needsOf(topic) })),
   withoutRecords: [],
@@ -231,10 +235,11 @@ const isNatural = (topics: readonly TopicSlug[]) =>
 
 /** One line for each set of missing datasets, with the command that gets it. */
 function missingLines(
-  { unavailable, withoutRecords }: DataDescription,
+  { unavailable, withoutRecords, outdated }: DataDescription,
   sources: readonly Source[],
 ): string[] {
-  const linesOf = (heading: string, lacking: DataDescription['unavailable']): string[] => {
+  const linesOf = (heading: string, all: DataDescription['unavailable']): string[] => {
+    const lacking = all.filter(({ topic }) => !outdated.includes(topic));
     if (lacking.length === 0) return [];
     const groups = Map.groupBy(lacking, ({ missing }) => missing.join(', '));
     const rows = [...groups].map(([missing, group]): [string, string] => {
@@ -250,6 +255,9 @@ function missingLines(
 }
 
 function getCommand(topics: readonly TopicSlug[], sources: readonly Source[]): string {
+  // A layer has a dataset of its own.
+  const layer = loadCommandOf(topics[0]!);
+  if (layer !== null) return layer;
   const needsStates = sources.some(
     ({ when, topics: of }) => when === 'states' && of.some((topic) => topics.includes(topic)),
   );
@@ -305,6 +313,8 @@ function listJson(description: DataDescription, here: readonly SourceHere[], now
         datasets.some((loaded) => loaded.name === name),
       ),
       missing: missingOf(topic),
+      /** Its description was changed after its data was loaded. */
+      ...(description.outdated.includes(topic) && { outdated: true }),
       get: missingOf(topic).length === 0 ? undefined : getCommand([topic], sources),
     })),
     sources: here.map(({ source, downloaded }) => {

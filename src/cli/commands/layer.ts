@@ -1,12 +1,17 @@
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { counted, grouped } from '../../base/format-numbers.ts';
+import { dataFolderOf } from '../../base/platform-folders.ts';
 import { columnsOf } from '../../columns/topic-columns.ts';
 import { type LayerDescription, layerSchema } from '../../contract/layers/layer-description.ts';
-import { declareLayers, type LayerSlug } from '../../contract/topics.ts';
+import { declareLayers, type LayerSlug, type TopicSlug } from '../../contract/topics.ts';
 import { inputFiles } from '../../data/loaders/input-files.ts';
 import { LoadReporter } from '../../data/loaders/loader.ts';
 import { loaderNamed } from '../../data/loaders/loader-table.ts';
+import { outdatedText } from '../../data/sources/layer-sources.ts';
+import { openDataReadOnly } from '../../data/tables/data-database.ts';
+import { describeData } from '../../data/tables/describe-data.ts';
 import type { ZoneRecord } from '../../data/tables/records.ts';
 import { kindOf, shownClass } from '../../data/zones/zone-layer.ts';
 import { readLayer } from '../../job/read-layers.ts';
@@ -23,6 +28,8 @@ interface LayerCheck {
   readonly problems: readonly { line: number; column: number; message: string }[];
   /** The columns of its topic; empty if there are problems. */
   readonly columns: readonly string[];
+  /** Whether its data was loaded by another description, and must be loaded again; null where none is loaded, or there are problems. */
+  readonly load_again: boolean | null;
   /** What a load of the files would bring; null without files. */
   readonly data: FoundData | null;
 }
@@ -60,12 +67,23 @@ const checkCommand: RunCommand<Flags<'layer check'>> = async (context, flags, [f
     ok: layer !== null,
     problems: problems.map(({ line, column, message }) => ({ line, column, message })),
     columns: layer === null ? [] : columnsOf(layer.layer as LayerSlug).map(({ name }) => name),
+    load_again: layer === null ? null : mustLoadAgain(context, layer),
     data: found,
   };
   if (flags.json) sayJson(context, check);
   else print(context, checkLines(check, layer).join('\n'));
   return check.ok ? EXIT.complete : EXIT.usage;
 };
+
+function mustLoadAgain(context: CliContext, { layer }: LayerDescription): boolean | null {
+  const folder = dataFolderOf(context.env);
+  const file = folder === null ? null : join(folder, 'data.db');
+  if (file === null || !existsSync(file)) return null;
+  using database = openDataReadOnly(file);
+  const { outdated, topics } = describeData(database);
+  const isOne = (slug: TopicSlug) => slug === layer;
+  return outdated.some(isOne) ? true : topics.some(isOne) ? false : null;
+}
 
 /** Reads the files as a load does, and stores nothing. */
 async function readData(layer: LayerDescription, files: readonly string[]): Promise<FoundData> {
@@ -104,6 +122,7 @@ function checkLines(check: LayerCheck, layer: LayerDescription | null): string[]
     ];
   }
   const lines = [`${file} is valid: topic ${layer.layer}`, `columns: ${columns.join(', ')}`];
+  if (check.load_again) lines.push(`No answers yet: ${outdatedText(layer.layer as LayerSlug)}.`);
   if (data === null) return lines;
   const used =
     data.loaded === data.rows

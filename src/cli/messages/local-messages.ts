@@ -1,6 +1,7 @@
 import { counted, grouped } from '../../base/format-numbers.ts';
 import { shellWord } from '../../base/shell-words.ts';
 import { NATURAL_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
+import { outdatedText } from '../../data/sources/layer-sources.ts';
 import { manualLoader } from '../../data/sources/source-table.ts';
 import { countyRatingLines } from '../../data/tables/county-ratings.ts';
 import { eventDatasetsOf, needsOf } from '../../data/tables/describe-data.ts';
@@ -57,13 +58,18 @@ function sourceLines(
   width: number,
 ): string[] {
   const {
-    topics_without_data: without,
+    topics_without_data: lacking,
     topics_without_records: uncounted,
     places_without_data: states,
   } = source;
   const { places_left_out: leftOut } = source;
   const get = (topics: readonly TopicSlug[]) => getCommand({ ...job, topics }, folder);
   const lines = datasetLines(source, job.topics, width);
+  const isOutdated = (topic: TopicSlug) =>
+    connection.kind === 'local' && connection.data.outdated.has(topic);
+  const without = lacking.filter((topic) => !isOutdated(topic));
+  for (const topic of lacking.filter(isOutdated))
+    lines.push(`No answers for ${topic}: ${outdatedText(topic)}.`);
   if (without.length > 0)
     lines.push(`No data here for ${topicNames(without)}. Get it: ${get(without)}`);
   if (uncounted.length > 0) {

@@ -6,6 +6,7 @@ import { isoDay } from '../../base/format-numbers.ts';
 import { type FilesOfPart, type LoadResult, loadParts } from '../loaders/load-files.ts';
 import type { Source } from '../sources/source.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
+import { outdatedDatasets } from '../tables/layer-descriptions.ts';
 import { readPartsOfSource, storedParts, WHOLE_US } from '../tables/parts.ts';
 import type { DatasetName, Level } from '../tables/records.ts';
 import { type FileEntry, type Manifest, readManifest, writeManifest } from './downloads-folder.ts';
@@ -19,6 +20,7 @@ export function unloadedSlices(
   manifest: Manifest,
 ): Slice[] {
   const slices = new Set([...manifest.keys()].map(sliceOfKey));
+  const outdated = outdatedDatasets(database);
   const isLoaded = (
     { fetchedAt, loadedAt, dataset, level = '', refused }: FileEntry,
     slice: Slice,
@@ -28,6 +30,7 @@ export function unloadedSlices(
     if (loadedAt === undefined) return false;
     // The publisher has no record of it, and none is loaded.
     if (dataset === undefined) return true;
+    if (outdated.has(dataset as DatasetName)) return false;
     const { parts } = storedParts(database, dataset as DatasetName, level as Level);
     const part =
       parts.find(({ state }) => state === slice) ??

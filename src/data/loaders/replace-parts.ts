@@ -1,6 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
+import { PerilbookError } from '../../base/errors.ts';
+import { counted } from '../../base/format-numbers.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { DatasetLoad, type PartDescription } from '../tables/import-dataset.ts';
+import { outdatedDatasets } from '../tables/layer-descriptions.ts';
 import { type DatasetPart, type SourceFile, storedParts, WHOLE_US } from '../tables/parts.ts';
 import { unitsOf } from '../tables/published-units.ts';
 import { keptBesides } from '../tables/record-rows.ts';
@@ -139,6 +142,7 @@ export async function replaceParts(
     if (dataset === 'nri')
       refuseLostHazards(storedRatings(database, level, counts.units), counts.byHazard, loaded);
     const kept = load.keep(keptBesides(loaded, counts.units), report.files + 1);
+    refuseOtherDescription(database, dataset, sumOf(kept));
     const merged = mergedParts(dataset, units, parts, comparable, counts, kept);
     const total = load.publish(merged.parts, false, clock.now(), merged.partsOf);
     const inUnits = sumOf([...kept].filter(([state]) => isOfUs || loaded.has(state)));
@@ -161,6 +165,7 @@ export async function replaceParts(
   const others = isAlone ? [] : comparable.filter(({ state }) => !loaded.has(state));
   const kept =
     others.length === 0 ? 0 : sumOf(load.keep(keptBesides(loaded, null), report.files + 1));
+  refuseOtherDescription(database, dataset, kept);
   const total = load.publish(
     [...parts, ...others.map((part) => withoutStates(part, loaded))],
     false,
@@ -169,6 +174,14 @@ export async function replaceParts(
     (own) => (isDerived && (own === '' || isOfUs) ? derived.join() : own),
   );
   return { ...done, records: total - kept, kept: { inStates: kept, inUnits: 0 } };
+}
+
+/** Records of two descriptions are never mixed. @throws SERVICE_DATA where some would stay that another one loaded */
+function refuseOtherDescription(database: DataDatabase, dataset: DatasetName, kept: number): void {
+  if (kept === 0 || !outdatedDatasets(database).has(dataset)) return;
+  const message = `The description of ${dataset} was changed after other files were loaded: ${counted(kept, 'record')} would stay as the earlier one said`;
+  const hint = `Load all its files together: perilbook data load ${dataset} FILE FILE. To drop the records of the others: --replace.`;
+  throw new PerilbookError('SERVICE_DATA', message, hint, { dataset });
 }
 
 const sumOf = (rows: Iterable<readonly [string, number]>): number =>

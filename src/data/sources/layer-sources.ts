@@ -1,5 +1,5 @@
 import type { LayerDescription } from '../../contract/layers/layer-description.ts';
-import { isBuiltIn, TOPICS } from '../../contract/topics.ts';
+import { isBuiltIn, TOPICS, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { LoaderName } from '../loaders/loader-table.ts';
 import { TERRITORIES } from '../tables/states.ts';
 import { fileAt, layerAt, MB, type Source, type SourceDownload } from './source.ts';
@@ -39,6 +39,21 @@ export function layerSources(): Source[] {
     ];
   });
 }
+
+/** The command that loads a layer of a user's own: from its addresses, from the files of its description, or from files of the user's; null
+ * for another topic. */
+export function loadCommandOf(topic: TopicSlug): string | null {
+  const of = topicOf(topic);
+  if (of.layer === null || isBuiltIn(of)) return null;
+  const { layer, sources = [] } = of.layer;
+  if (downloadOf(of.layer) !== null) return `perilbook data get ${layer}`;
+  const isNamed = sources.some(({ file }) => file !== undefined);
+  return `perilbook data load ${layer}${isNamed ? '' : ' FILE'}`;
+}
+
+/** What is to be said of a layer whose description has changed in what decides its records. */
+export const outdatedText = (topic: TopicSlug): string =>
+  `its description was changed after its data was loaded (${loadCommandOf(topic)})`;
 
 /** Null where the description has no address. */
 function downloadOf({ sources = [] }: LayerDescription): SourceDownload | null {

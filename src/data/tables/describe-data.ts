@@ -9,6 +9,7 @@ import {
 import { zoneDatasetOf } from '../zones/zone-layers.ts';
 import { type CountyRatings, readCountyRatings } from './county-ratings.ts';
 import { type DataDatabase, type DataVersion, oncePerVersion } from './data-database.ts';
+import { outdatedDatasets } from './layer-descriptions.ts';
 import type { Layer } from './layers.ts';
 import { allParts, type DatasetPart, keyOfParts, readRemovals, WHOLE_US } from './parts.ts';
 import {
@@ -35,6 +36,8 @@ export interface LoadedDataset extends Omit<DatasetInfo, 'files'> {
 
 export interface DataDescription {
   readonly datasets: readonly LoadedDataset[];
+  /** The layers whose records were loaded by another description: they must be loaded again, and have no answer. */
+  readonly outdated: readonly TopicSlug[];
   /** The topics with an answer, in contract order. */
   readonly topics: readonly TopicSlug[];
   /** The other topics, each with the datasets it needs. */
@@ -68,7 +71,8 @@ export function describeData(database: DataDatabase): DataDescription {
     .prepare<[], DatasetRow>('SELECT * FROM datasets ORDER BY name, level')
     .all();
   const parts = allParts(database);
-  const loaded = new Set(rows.map(({ name }) => name));
+  const outdated = outdatedDatasets(database);
+  const loaded = new Set(rows.flatMap(({ name }) => (outdated.has(name) ? [] : [name])));
   const missingOf = (namesOf: (topic: TopicSlug) => readonly DatasetName[]) =>
     TOPIC_SLUGS.map((topic) => ({
       topic,
@@ -82,6 +86,7 @@ export function describeData(database: DataDatabase): DataDescription {
     datasets: rows.map((row) =>
       described(database, row, parts.get(keyOfParts(row.name, row.level))!),
     ),
+    outdated: TOPIC_SLUGS.filter((topic) => needsOf(topic).some((name) => outdated.has(name))),
     topics: [...isAnswered],
     unavailable: needs.filter(({ missing }) => missing.length > 0),
     withoutRecords: withoutEvents.filter(

@@ -3,6 +3,7 @@ import type { Statement } from 'better-sqlite3';
 import { PerilbookError } from '../../base/errors.ts';
 import { writeCountyRatedAreas } from './county-ratings.ts';
 import type { DataDatabase } from './data-database.ts';
+import { writeDescription } from './layer-descriptions.ts';
 import { type DatasetPart, writeParts } from './parts.ts';
 import type { DatasetName, Level } from './records.ts';
 
@@ -128,6 +129,7 @@ export class StagedLoad implements Disposable {
           writeParts(database, this.#dataset, level, parts);
           records += rows;
         }
+        writeDescription(database, this.#dataset, now);
         if (this.#dataset === 'areas' || this.#dataset === 'nri') writeCountyRatedAreas(database);
       })
       .immediate();

@@ -13,6 +13,7 @@ import type { Area } from '../tables/area-finder.ts';
 import type { BoundaryCheck } from '../tables/boundary-check.ts';
 import { type DataDatabase, type DataVersion, oncePerVersion } from '../tables/data-database.ts';
 import { eventDatasetsOf, layersOf, needsOf } from '../tables/describe-data.ts';
+import { outdatedDatasets } from '../tables/layer-descriptions.ts';
 import type { Layer } from '../tables/layers.ts';
 import { allParts, DAY_IN_VINTAGE } from '../tables/parts.ts';
 import type { DatasetName } from '../tables/records.ts';
@@ -40,10 +41,10 @@ export type MissingResult =
   { readonly reason: 'no_data' } | UnavailableTopic;
 
 /** Something that the operator can fix: datasets are not loaded, or not for all states that the search reaches (`not_loaded`); they lack the county
- * (`incomplete`); the boundaries lack the location's tract (`no_tracts`); their readings are too old (`too_old`). */
+ * (`incomplete`); the boundaries lack the location's tract (`no_tracts`); their readings are too old (`too_old`); the layer was loaded by another description (`outdated`). */
 interface UnavailableTopic {
   readonly reason: 'unavailable';
-  readonly cause: 'not_loaded' | 'incomplete' | 'no_tracts' | 'too_old';
+  readonly cause: 'not_loaded' | 'outdated' | 'incomplete' | 'no_tracts' | 'too_old';
   readonly datasets: readonly DatasetName[];
   /** The states without data, as two letters: the location's, or others that the search reaches. */
   readonly states: readonly string[];
@@ -59,7 +60,10 @@ export function createTopicRules(
   const natural = createNaturalRule(database, versionOf, boundaries);
   const measurement = createMeasurementRule(database, versionOf);
 
-  const partsOf = oncePerVersion(versionOf, () => [...allParts(database).values()].flat());
+  const outdatedOf = oncePerVersion(versionOf, () => outdatedDatasets(database));
+  const partsOf = oncePerVersion(versionOf, () =>
+    [...allParts(database).values()].flat().filter(({ dataset }) => !outdatedOf().has(dataset)),
+  );
   const coverageOf = oncePerVersion(versionOf, () => new PartCoverage(partsOf()));
   const endOf = oncePerVersion(versionOf, () => endOfPresent(partsOf()));
   // Reading thirty names takes longer than answering a rating.
@@ -92,8 +96,10 @@ export function createTopicRules(
     const state = stateOf(area.county);
     const data = dataByState()(state).get(topic)!;
     const { missing, atBorders, layers } = data;
-    const lacking = (datasets: readonly DatasetName[], states: readonly string[]) =>
-      ({ reason: 'unavailable', cause: 'not_loaded', datasets, states }) as const;
+    const lacking = (datasets: readonly DatasetName[], states: readonly string[]) => {
+      const cause = datasets.some((name) => outdatedOf().has(name)) ? 'outdated' : 'not_loaded';
+      return { reason: 'unavailable', cause, datasets, states } as const;
+    };
     if (missing.length > 0) return lacking(missing, [state]);
     const { category } = topicOf(topic);
     if (category === 'natural') {

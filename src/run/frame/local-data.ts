@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
+import { PerilbookError } from '../../base/errors.ts';
 import { memo } from '../../base/memo.ts';
-import { type TopicSlug, topicOf } from '../../contract/topics.ts';
+import { allLayers, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import {
   boundaryCounties,
   countiesWithoutRatings,
@@ -10,9 +11,11 @@ import type { CountyRatings } from '../../data/tables/county-ratings.ts';
 import {
   createDataVersion,
   type DataDatabase,
+  openDataDatabase,
   openDataReadOnly,
 } from '../../data/tables/data-database.ts';
 import { describeData, type LoadedDataset, needsOf } from '../../data/tables/describe-data.ts';
+import { describedSince, noteDescriptions } from '../../data/tables/layer-descriptions.ts';
 import { stateOf } from '../../data/tables/states.ts';
 import { neededSearches, PartCoverage } from '../../data/topics/coverage.ts';
 import { hasAirQualityYears } from '../../data/topics/measurement-topics.ts';
@@ -32,6 +35,10 @@ export interface LocalData {
   /** In the order of `perilbook data`. */
   readonly datasets: readonly LoadedDataset[];
   readonly removals: ReadonlyMap<string, number>;
+  /** Since when layers are answered as their descriptions say now. */
+  readonly describedSince: ReadonlyMap<string, number>;
+  /** The layers that must be loaded again, because their descriptions have changed. */
+  readonly outdated: ReadonlySet<TopicSlug>;
   /** The topics that can be answered, perhaps for some states only. */
   readonly topics: ReadonlySet<TopicSlug>;
   /** The topics among these that are answered without the records of some events. */
@@ -50,13 +57,32 @@ export interface LocalData {
 /** Describes the data file; null if there is none. */
 export function readLocalData(file: string, now: number): LocalData | null {
   if (!existsSync(file)) return null;
+  keepDescriptions(file, now);
   using database = openDataReadOnly(file);
   return database.transaction(() => localDataIn(database, file, now))();
 }
 
+/** Keeps that descriptions of layers have changed. Where the file cannot be written, they count as new in each run. */
+function keepDescriptions(file: string, now: number): void {
+  if (allLayers().length === 0) return;
+  {
+    using database = openDataReadOnly(file);
+    if (!noteDescriptions(database, now)) return;
+  }
+  try {
+    using database = openDataDatabase(file);
+    database.transaction(() => noteDescriptions(database, now)).immediate();
+  } catch (error) {
+    if (!(error instanceof PerilbookError) && !isReadOnly(error)) throw error;
+  }
+}
+
+const isReadOnly = (error: unknown): boolean =>
+  String((error as { code?: unknown }).code).startsWith('SQLITE_READONLY');
+
 /** Describes an open data file. Call it within a transaction. */
 export function localDataIn(database: DataDatabase, file: string, now: number): LocalData {
-  const { datasets, topics, removals, withoutRecords, countyRatings, sample } =
+  const { datasets, topics, outdated, removals, withoutRecords, countyRatings, sample } =
     describeData(database);
   // If the clock was set back after a load or a removal, the present time is before that of the data, and answers would never be fresh.
   const asOf = Math.max(now, ...datasets.map(({ loadedAt }) => loadedAt), ...removals.values());
@@ -66,6 +92,8 @@ export function localDataIn(database: DataDatabase, file: string, now: number): 
     asOf,
     datasets,
     removals,
+    describedSince: describedSince(database, asOf),
+    outdated: new Set(outdated),
     topics: new Set(topics),
     countyRatings,
     sample,
@@ -79,14 +107,16 @@ export function localDataIn(database: DataDatabase, file: string, now: number): 
 /** When a topic's data, with its records of events, last changed until a time: by a load or a removal; 0 if never. If a needed dataset is
  * missing, it is a later time, because no answer counts then. */
 export function changedSince(
-  { datasets, removals, topics }: LocalData,
+  { datasets, removals, describedSince, topics }: LocalData,
   topic: TopicSlug,
   until: number,
 ): number {
   if (!topics.has(topic)) return until + 1;
   const names = datasetsOf([topic], true);
   const loads = datasets.map(({ name, loadedAt }) => [name, loadedAt] as const);
-  const changes = [...loads, ...removals].filter(([name, at]) => names.has(name) && at <= until);
+  const changes = [...loads, ...removals, ...describedSince].filter(
+    ([name, at]) => names.has(name) && at <= until,
+  );
   return Math.max(0, ...changes.map(([, at]) => at));
 }
 

@@ -4,6 +4,7 @@ import { statedText } from '../../contract/stated-data.ts';
 import type { CountedResult, ZoneValue } from '../../contract/topic-values.ts';
 import { isZoneTopic, NATURAL_SLUGS, PAID_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import type { PlaceResult } from '../../data/lookup/place-lookup.ts';
+import { loadCommandOf, outdatedText } from '../../data/sources/layer-sources.ts';
 import { manualLoader } from '../../data/sources/source-table.ts';
 import type { WithoutArea } from '../../data/tables/boundary-check.ts';
 import type { MissingResult } from '../../data/topics/topic-rules.ts';
@@ -58,6 +59,8 @@ export function answersOfPlace(
 
 /** What a topic lacks, as far as its note depends on it. */
 interface Lack {
+  /** The command that loads a layer of a user's own; null for another topic. */
+  readonly layer: string | null;
   readonly cause: Extract<MissingResult, { cause: string }>['cause'];
   readonly states: string;
   /** The loader of a file that is not published for these states. */
@@ -69,13 +72,18 @@ function describeLack(
   topic: TopicSlug,
   { cause, states }: Extract<MissingResult, { cause: string }>,
 ): Lack {
+  const layer = loadCommandOf(topic);
+  // What is said of a layer, its name says already.
+  if (layer !== null) return { layer, cause, states: states.join(), loader: null };
   const published = states.filter((state) => manualLoader(topic, state) === null);
   const loader = published.length > 0 ? null : manualLoader(topic, states[0]!);
-  return { cause, states: (published.length > 0 ? published : states).join(), loader };
+  return { layer, cause, states: (published.length > 0 ? published : states).join(), loader };
 }
 
 /** What is missing, and the command that gets it. */
-function formatNote({ cause, states, loader }: Lack, topics: readonly TopicSlug[]): string {
+function formatNote({ layer, cause, states, loader }: Lack, topics: readonly TopicSlug[]): string {
+  if (cause === 'outdated') return outdatedText(topics[0]!);
+  if (layer !== null) return `no local data of ${states} (${layer})`;
   if (cause === 'too_old') return 'local readings are too old (perilbook data update)';
   if (cause === 'no_tracts')
     return `no tract boundaries of ${states} (perilbook data get areas --states ${states})`;

@@ -65,6 +65,8 @@ async function lookUp(
   }
   const got = await run(['get', name, '--yes']);
   assert.equal(got.code, 0, got.stderr);
+  const checked = await run(['check', name]);
+  assert.match(checked.stdout, new RegExp(`^${name} +ok `, 'm'), checked.stderr);
   const random = randomFrom(3);
   const places = Array.from({ length: PLACES }, () => [
     degrees(west + random() * 0.4),
