@@ -85,6 +85,8 @@ export interface RowSource {
     | undefined;
   /** The columns that can be read without an error, where these are not all: points in another system than degrees are refused. */
   readonly readable?: readonly number[] | undefined;
+  /** Its columns are stored apart: a few of many are read in a small part of the time. */
+  readonly isColumnar?: true;
   /** Streams all records once, in order, in batches. May be called again; each call reads the file anew. A record that lacks one of the
    * first `needed` columns (default: all) has a problem; other missing fields are ''. Unwanted records may be skipped. */
   read(

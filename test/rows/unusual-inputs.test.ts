@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { readFirstRows } from '../../src/rows/location/file-head.ts';
 import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import type { OpenOptions, RowPieces } from '../../src/rows/port.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -81,6 +82,33 @@ async function placesInPieces({ pieces, reader }: RowPieces): Promise<string[]> 
   }
   return places;
 }
+
+test('of a wide Parquet file the columns of a location are found by names, or by all values', async (t) => {
+  const width = 450;
+  const names = Array.from({ length: width }, (_, column) => `c${column}`);
+  const [lat, lng] = [430, 15];
+  const rowOf = (place: readonly [string, string]) =>
+    names.map((_, column) => (column === lat ? place[0] : column === lng ? place[1] : `${column}`));
+  const rows = [
+    ['40.51', '-99.52'],
+    ['41.53', '-98.54'],
+    ['', ''],
+  ].map(([a, b]) => rowOf([a!, b!]).join(','));
+  const named = names.with(lat, 'latitude').with(lng, 'longitude').with(9, 'y').with(10, 'x');
+  for (const [header, found] of [
+    [named, [lat, lng]],
+    [names, [lat, lng]],
+  ] as const) {
+    const csv = written(t, 'in.csv', [header.join(','), ...rows, ''].join('\n'));
+    const output = `${csv}.parquet`;
+    await writeRows(await openRowFile(csv), { output, added: [], fill: fillWith([]) });
+    const rowFile = await openRowFile(output);
+    const decided = await locationInFile(rowFile);
+    assert.deepEqual([decided.lat, decided.lng], found);
+    const [first] = await readFirstRows(rowFile, 1);
+    assert.deepEqual(first!.fields, rowOf(['40.51', '-99.52']));
+  }
+});
 
 test('what fills up the end of a file is copied, and no row', async (t) => {
   for (const end of ['\0\0\0', '\x1a', '\x1a\r\n', '\0'.repeat(5_000)]) {

@@ -3,7 +3,7 @@ import { PerilbookError } from '../../base/errors.ts';
 import { perilbookColumns } from '../../columns/row.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { decideLocation } from '../../rows/location/decide-location.ts';
-import { type FileHead, readHead } from '../../rows/location/file-head.ts';
+import { type FileHead, readFirstRows, readHead } from '../../rows/location/file-head.ts';
 import { hasHeaderLine, READ_FORMATS } from '../../rows/open/file-formats.ts';
 import { openRowFile } from '../../rows/open/open-row-file.ts';
 import type { RowFile } from '../../rows/port.ts';
@@ -61,6 +61,7 @@ export async function previewFile(
   }
   const order = likelyOrder(columns);
   const head = await readHead(rowFile);
+  const shown = await readFirstRows(rowFile, ROWS_SHOWN);
   return {
     format: rowFile.format,
     hasHeaderLine: hasHeaderLine(rowFile.format),
@@ -69,7 +70,7 @@ export async function previewFile(
     ...parseLocation(rowFile, head, columns, name),
     order: order === null || order === 'tiv' ? order : columns.indexOf(order),
     unit: rowFile.unit ?? 'line',
-    first: head.rows.slice(0, ROWS_SHOWN).map(({ line, fields }) => ({
+    first: shown.map(({ line, fields }) => ({
       line,
       fields: fields
         .slice(0, columns.length)

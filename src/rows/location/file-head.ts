@@ -1,10 +1,13 @@
 import type { Row, RowSource } from '../port.ts';
+import { proposeLocations } from './location-names.ts';
+import { scorePlaces } from './place-scores.ts';
 
 /** The head of an opened file: what decides its layout, as data. */
 export interface FileHead {
   /** All columns, those of an earlier run too. */
   readonly columns: readonly string[];
-  /** The first rows, with the fields of all columns. A field that cannot be read without an error is ''. */
+  /** The first rows, with the fields of all columns: those of a wide columnar file with the proposed ones alone, where they hold places.
+   * A field that is not read, or cannot be read without an error, is ''. */
   readonly rows: readonly Row[];
   /** How many rows were asked for: with fewer, these are all rows of the file. */
   readonly asked: number;
@@ -28,20 +31,53 @@ export function readHead(rowFile: RowSource): Promise<FileHead> {
   return head;
 }
 
+/** More columns are not decoded at once: 2,000 columns of 50,000 rows a group took 10 s and 1.6 GB. */
+const MOST_COLUMNS = 200;
+
 async function headOf(rowFile: RowSource): Promise<FileHead> {
-  const { columns } = rowFile;
+  const { columns, isColumnar } = rowFile;
   const read = rowFile.readable ?? [...columns.keys()];
   const fit = Math.floor(MOST_FIELDS / Math.max(1, read.length));
   const asked = Math.max(FEWEST_ROWS, Math.min(MOST_ROWS, fit));
-  const rows = await firstRows(rowFile, read, asked);
-  if (read.length === columns.length) return { columns, rows, asked };
-  const wide = rows.map((row) => {
-    const fields = new Array<string>(columns.length).fill('');
-    for (const [at, column] of read.entries()) fields[column] = row.fields[at]!;
-    const { types: _, ...others } = row;
-    return { ...others, fields };
-  });
-  return { columns, rows: wide, asked };
+  if (isColumnar !== true || read.length <= MOST_COLUMNS)
+    return { columns, rows: await rowsWith(rowFile, read, asked), asked };
+  const places = proposeLocations(columns);
+  const named = [...new Set(places.flatMap(({ lat, lng }) => [lat, lng]))];
+  const proposed = await rowsWith(
+    rowFile,
+    named.filter((column) => read.includes(column)),
+    asked,
+  );
+  // The other columns are looked at only where names have no places.
+  const isEnough = places.some((place) => scorePlaces(proposed, place).verdict === 'us');
+  return { columns, rows: isEnough ? proposed : await rowsWith(rowFile, read, asked), asked };
+}
+
+/** The first rows with the fields of all columns that can be read. */
+export function readFirstRows(rowFile: RowSource, count: number): Promise<Row[]> {
+  return rowsWith(rowFile, rowFile.readable ?? [...rowFile.columns.keys()], count);
+}
+
+/** The first rows with the fields of some columns in their places, and '' in the others. */
+async function rowsWith(
+  rowFile: RowSource,
+  columns: readonly number[],
+  count: number,
+): Promise<Row[]> {
+  const most = rowFile.isColumnar === true ? MOST_COLUMNS : columns.length;
+  let rows: Row[] = [];
+  for (let from = 0; from === 0 || from < columns.length; from += most) {
+    const some = columns.slice(from, from + most);
+    const read = await firstRows(rowFile, some, count);
+    if (some.length === rowFile.columns.length) return read;
+    rows = read.map(({ types: _, ...row }, index) => {
+      const fields = rows[index]?.fields ?? new Array<string>(rowFile.columns.length).fill('');
+      const filled = [...fields];
+      for (const [at, column] of some.entries()) filled[column] = row.fields[at]!;
+      return { ...row, fields: filled };
+    });
+  }
+  return rows;
 }
 
 /** The first rows of a file, with the fields of some columns in that order. */

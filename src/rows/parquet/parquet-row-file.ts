@@ -36,6 +36,7 @@ export async function parquetRowFile(input: InputFile): Promise<RowFile> {
     format: 'parquet',
     unit: 'row',
     hasTypes: true,
+    isColumnar: true,
     shapes: ofOutlines === null ? findOtherShapes(file) : undefined,
     hasRemarks: ofOutlines !== null,
     note: ofOutlines && 'Outlines of up to about 1 km are looked up at a point inside each.',
