@@ -1,5 +1,6 @@
 import type { Location } from './coordinates.ts';
 import { OUTLINE_PROBLEMS } from './geometry-points.ts';
+import { COAST_MARGIN_METERS, kmOffCoast } from './us-coverage.ts';
 
 /** The sentence of each finding in `hazard_note`. */
 export const LOCATION_NOTES = {
@@ -84,11 +85,15 @@ export function checkLocation(
   const exchanged = { lat: lng, lng: lat };
   if (isOnEarth(exchanged) && isUs(exchanged)) return unlocated('swapped');
   if (!inRange) return unlocated(otherUnit(location, isUs));
-  return {
-    ...unlocated(isUs({ lat, lng: -lng }) ? 'sign_lost' : 'outside_us'),
-    elsewhere: location,
-  };
+  if (isUs({ lat, lng: -lng })) return { ...unlocated('sign_lost'), elsewhere: location };
+  const km = kmOffCoast(location);
+  const note = km === null ? {} : { note: offCoastNote(km) };
+  return { ...unlocated('outside_us'), ...note, elsewhere: location };
 }
+
+/** Where it is a matter of distance, the row says so: a wind farm 26 km out is a US place to its owner. */
+const offCoastNote = (km: number): string =>
+  `The place is outside the US: ${km} km off its coast, and up to ${COAST_MARGIN_METERS / 1_000} km count.`;
 
 /** What numbers are that are no degrees, if they then mean a place in the US. Projected metres and feet are smaller than millionths. */
 function otherUnit({ lat, lng }: Location, isUs: (location: Location) => boolean): LocationFinding {

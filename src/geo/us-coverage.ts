@@ -8,6 +8,7 @@ import {
   UNITS_PER_DEGREE,
 } from './coordinates.ts';
 import foreignTopology from './foreign-land.json' with { type: 'json' };
+import { isBeyond, isNearBorder, type LandBorder, makeLandBorder } from './land-border.ts';
 import {
   makeOutline,
   metersToEdges,
@@ -23,15 +24,17 @@ import { usAtlas } from './us-atlas.ts';
 /** At 1:10m the shapes leave out piers, islets and whole inhabited islands (Treasure Island by 3 km, Monhegan by 15, Desecheo by 22).
  * Over water, a wide margin costs nothing where no neighbour's land is nearer: a location there is on such an island, and the service
  * decides about it. */
-const COAST_MARGIN_METERS = 25_000;
+export const COAST_MARGIN_METERS = 25_000;
 
 /** Over water, a neighbour's land must be farther than that of the US by as much again as the US is, at most by this: on a river both outlines
  * are off by its width, and Brockville in Ontario lies drawn in the water, 2 m nearer to New York. */
 const CLEARLY_NEARER_METERS = 2_000;
 
-/** At a land border, no margin would refuse Calais, Maine (0.44 km outside); a kilometre would accept Windsor. Places
- * of a neighbour within this strip count as inside: the outlines of both sides are accurate to about 400 m only. */
+/** At a land border, no margin would refuse Calais, Maine (0.44 km outside); a kilometre would accept Windsor. The outlines of both sides
+ * are accurate to about 400 m only: on either side of the drawn line, the border that is drawn by hand decides (land-border.ts). */
 const BORDER_MARGIN_METERS = 500;
+/** The same within the shapes: Fort Frances in Ontario is drawn 0.26 km inside. */
+const BORDER_DEPTH_METERS = 400;
 
 /** US islands that the shapes leave out and the margin does not reach, or that are nearer to a neighbour. Atolls have a larger radius. */
 const OMITTED_ISLANDS: readonly (Location & { readonly km?: number })[] = [
@@ -76,12 +79,13 @@ export function nationOutline(): Outline {
 
 /** What this module has found, for other threads: finding it again takes each of them 0.1 s and 35 MB. They share what is known of tiles. */
 export function knownCoverage() {
-  return { outline: nationOutline(), foreign: foreignOutline(), tiles };
+  return { outline: nationOutline(), foreign: foreignOutline(), border: landBorder(), tiles };
 }
 
 export function useCoverage(known: ReturnType<typeof knownCoverage>): void {
   nation = known.outline;
   foreignLand = known.foreign;
+  border = known.border;
   tiles = known.tiles;
 }
 
@@ -97,7 +101,15 @@ export function isCovered(location: Location): boolean {
   let coverage = tileCoverage(tiles.large, location);
   if (coverage === MIXED) coverage = tileCoverage(tiles.small, location);
   if (coverage !== MIXED) return coverage === DRAWN || coverage === COVERED;
-  return outlineHolds(nationOutline(), location) || isOffCoast(location);
+  return isOnDrawnLand(location) || isOffCoast(location);
+}
+
+/** Whether the shapes hold a place, and the border does not leave it to a neighbour. */
+export function isOnDrawnLand(location: Location): boolean {
+  if (!outlineHolds(nationOutline(), location)) return false;
+  const isDeep = () =>
+    metersToEdges(nationOutline(), location, BORDER_DEPTH_METERS) === Number.POSITIVE_INFINITY;
+  return !isBeyond(landBorder(), location, ['towns']) || isDeep();
 }
 
 /** What is known of each tile of the globe. Most tiles are covered, or not, with all of their area: a look-up is faster than the edges. */
@@ -142,9 +154,10 @@ function coverageAround(middle: Location, halfDegrees: number): number {
     middle.lat * unit,
     halfDegrees * unit,
   );
-  if (relation === 'holds') return DRAWN;
   // From the middle to a corner, and 2 % more, because a search measures in a plane.
   const radius = 1.02 * Math.SQRT2 * halfDegrees * METERS_PER_DEGREE;
+  if (isNearBorder(landBorder(), middle, radius)) return MIXED;
+  if (relation === 'holds') return DRAWN;
   if (relation === 'crosses')
     return 2 * radius <= COAST_MARGIN_METERS &&
       !isForeignWithin(middle, clearMeters(2 * radius) + radius)
@@ -181,6 +194,20 @@ export function isForeign(location: Location): boolean {
   return (isInside || Number.isFinite(meters)) && !isCovered(location);
 }
 
+/** How far a place outside the US can be from it and still be told how far. */
+const TOLD_METERS = 50_000;
+
+/** Whole kilometres from the US to a place that is too far off its coast, and not nearer to a neighbour; null for other places, also for
+ * those beyond 50 km. */
+export function kmOffCoast(location: Location): number | null {
+  // Where no place of the tile is near, nothing is measured.
+  if (tileCoverage(tiles.large, location) !== MIXED) return null;
+  const meters = metersToEdges(nationOutline(), location, TOLD_METERS);
+  const isFar = meters > COAST_MARGIN_METERS && meters < Number.POSITIVE_INFINITY;
+  if (!isFar || isForeignWithin(location, Math.min(meters, FARTHEST_METERS))) return null;
+  return Math.ceil(meters / 1_000);
+}
+
 function isOffCoast(location: Location): boolean {
   // Most places outside the shapes are near the coast, and a short search reads few edges.
   const near = metersToEdges(nationOutline(), location, 2_000);
@@ -190,7 +217,9 @@ function isOffCoast(location: Location): boolean {
       : metersToEdges(nationOutline(), location, COAST_MARGIN_METERS);
   const isNearCoast = () =>
     meters <= COAST_MARGIN_METERS && !isForeignWithin(location, clearMeters(meters));
-  return meters <= BORDER_MARGIN_METERS || isNearCoast() || isNearIsland(location, 0);
+  if (meters <= BORDER_MARGIN_METERS)
+    return !isBeyond(landBorder(), location, ['towns', 'surveyed']);
+  return isNearCoast() || isNearIsland(location, 0);
 }
 
 /** Whether an omitted island, as far as its radius goes, is within some metres. */
@@ -236,6 +265,13 @@ function isForeignWithin(location: Location, meters: number): boolean {
     outlineHolds(foreignOutline(), location) ||
     metersToEdges(foreignOutline(), location, meters) < meters
   );
+}
+
+let border: LandBorder | undefined;
+
+function landBorder(): LandBorder {
+  border ??= makeLandBorder();
+  return border;
 }
 
 function foreignOutline(): Outline {

@@ -11,8 +11,8 @@ const rows: readonly Record<'kind' | 'name' | 'lat' | 'lng', string>[] = parse(
 
 /** Places of places.csv, to about a kilometre: `capital`, `territory`, `edge` (islands, piers and border towns) and `island` (those that
  * outlines leave out or cut off, shores, and more towns at borders) are in the US; `abroad` and `neighbour` are not. A `neighbour` lies
- * next to the US. Each is one that another margin, a coarser outline or an omitted island would judge otherwise. Those within some 400 m of
- * the border are left out: the outlines are not so exact, and the service judges what passes. */
+ * next to the US. Each is one that another margin, a coarser outline or an omitted island would judge otherwise. Those within some 100 m of
+ * the border are left out: no outline here is so exact, and the service judges what passes. */
 export function placesOf(kind: Kind): readonly Place[] {
   return rows
     .filter((row) => row.kind === kind)

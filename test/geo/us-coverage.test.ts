@@ -3,10 +3,16 @@ import { test } from 'node:test';
 import { geoContains } from 'd3-geo';
 import { feature } from 'topojson-client';
 import { type Location, UNITS_PER_DEGREE } from '../../src/geo/coordinates.ts';
-import { outlineHolds } from '../../src/geo/outline.ts';
 import { usAtlas } from '../../src/geo/us-atlas.ts';
 import { countyAt } from '../../src/geo/us-counties.ts';
-import { isCovered, isForeign, isOffshore, nationOutline } from '../../src/geo/us-coverage.ts';
+import {
+  isCovered,
+  isForeign,
+  isOffshore,
+  isOnDrawnLand,
+  kmOffCoast,
+  nationOutline,
+} from '../../src/geo/us-coverage.ts';
 import { fc } from '../properties.ts';
 import { LONG } from '../tier.ts';
 import { placesOf } from './listed-places.ts';
@@ -42,6 +48,18 @@ test('locations off the drawn coast are distinguished from those on land and for
   assert.deepEqual(told(32.4, -117.4), [false, true], 'the sea off Tijuana');
 });
 
+test('how far off the coast a place is that is too far is told up to 50 km, and not beside a neighbour', () => {
+  const told = (lat: number, lng: number) => kmOffCoast({ lat, lng });
+  assert.equal(told(36.9, -75.7), 26, 'a wind farm off Virginia');
+  assert.equal(told(36.9, -75.43), 47);
+  assert.equal(told(36.9, -75.3), null, 'too far to be told');
+  assert.equal(told(36.9, -75.95), null, 'covered');
+  assert.equal(told(39.74, -104.99), null, 'Denver');
+  assert.equal(told(42.3149, -83.0364), null, 'Windsor');
+  assert.equal(told(32.4, -117.4), null, 'the sea off Tijuana');
+  assert.equal(told(51.5, -0.12), null, 'London');
+});
+
 test('NaN and infinite coordinates are not covered', () => {
   for (const lat of [Number.NaN, Infinity, -Infinity])
     assert.equal(isCovered({ lat, lng: -100 }), false);
@@ -71,11 +89,14 @@ test('what a tile decides is what the edges say, around random corners, near nei
     box(31.9, 32.8, -118, -116.5),
     box(18.2, 18.7, -65, -64.2),
     box(44.2, 45.4, -67.6, -66.4),
+    box(31.3, 31.8, -108.5, -106.4),
+    box(25.8, 26.6, -99.2, -97.1),
+    box(47.1, 48.7, -93.5, -68.2),
   );
   const meridian = fc
     .tuple(box(50, 55, 0, 1), fc.constantFrom(-180, 180))
     .map(([{ lat }, lng]) => ({ lat, lng }));
-  const byEdges = (place: Location) => outlineHolds(nationOutline(), place) || isOffshore(place);
+  const byEdges = (place: Location) => isOnDrawnLand(place) || isOffshore(place);
   fc.assert(
     fc.property(fc.oneof(aroundCorners, nearNeighbours, meridian), (place) => {
       fc.pre(Math.abs(place.lng) <= 180);

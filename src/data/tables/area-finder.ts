@@ -13,8 +13,6 @@ import {
 
 /** Simplified coastlines cut off piers, beaches and small islands: a location this near to an area still belongs to it. */
 export const COAST_METERS = 5_000;
-/** At a land border 5 km would include Ciudad Juárez, Tijuana and Windsor; the same margin as geo/us-coverage.ts. */
-const BORDER_METERS = 500;
 /** Islands without an outline belong to the nearest county: the Farallon Islands are 32 km from it, Little Diomede 38, King Island 57. */
 const ISLAND_METERS = 60_000;
 
@@ -45,11 +43,13 @@ export function createAreaFinder(
     if (county === null && boundaries.missingCounty(location) !== null) return null;
     const ofCounty = (index: number) =>
       county === null || tracts.area(index).county === county.geoid;
-    const within = county === null && isForeign(location) ? BORDER_METERS : COAST_METERS;
-    const nearest = tracts.areaOrNull(tracts.outlines.nearest(location, within, ofCounty));
+    // At a land border 5 km would include Ciudad Juárez, Tijuana and Windsor.
+    if (county === null && isForeign(location)) return null;
+    const nearest = tracts.areaOrNull(tracts.outlines.nearest(location, COAST_METERS, ofCounty));
     const tractNearby = nearest !== null && boundaries.lacksTract(nearest.county) ? null : nearest;
     if (county !== null) return tractNearby ?? county;
-    const near = tractNearby ?? counties.areaOrNull(counties.outlines.nearest(location, within));
+    const near =
+      tractNearby ?? counties.areaOrNull(counties.outlines.nearest(location, COAST_METERS));
     if (near !== null || !isOffshore(location)) return outside(near);
     // Counties only: within 60 km of a city there are thousands of tracts.
     return outside(counties.areaOrNull(counties.outlines.nearest(location, ISLAND_METERS)));

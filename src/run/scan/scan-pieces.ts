@@ -1,5 +1,5 @@
 import { type Cell, cellOf, type Location } from '../../geo/coordinates.ts';
-import { checkLocation, type ParsedLocation } from '../../geo/parse-location.ts';
+import { checkLocation, LOCATION_NOTES, type ParsedLocation } from '../../geo/parse-location.ts';
 import { isCovered, knownCoverage, useCoverage } from '../../geo/us-coverage.ts';
 import type { Job } from '../../job/settings.ts';
 import { openRowFile } from '../../rows/open/open-row-file.ts';
@@ -244,9 +244,11 @@ class PieceRows {
     this.#rows++;
   }
 
-  /** Whether a row is outside the US, and not the first. Many rows may be, and sending them one by one took as long as reading them. */
+  /** Whether a row is outside the US, and not the first. Many rows may be, and sending them one by one took as long as reading them. Rows
+   * that say how far off the coast they are have notes of their own. */
   #isMoreElsewhere(located: ScannedRow['located'] | ParsedLocation): boolean {
     if (located.ok || located.finding !== 'outside_us' || !('elsewhere' in located)) return false;
+    if (located.note !== LOCATION_NOTES.outside_us) return false;
     const isFirst = this.#elsewhere === null;
     this.#elsewhere = boxWith(this.#elsewhere, located.elsewhere!);
     return !isFirst;

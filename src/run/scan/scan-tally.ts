@@ -187,7 +187,9 @@ export class ScanTally implements Disposable {
     this.#places.addUnlocated(located.finding, located.note);
     if (located.elsewhere !== undefined)
       this.#elsewhere = boxWith(this.#elsewhere, located.elsewhere);
-    this.#find(located.finding, located.note, at);
+    // How far each row is off the coast its own note says.
+    const isElsewhere = located.finding === 'outside_us';
+    this.#find(located.finding, isElsewhere ? LOCATION_NOTES.outside_us : located.note, at);
     return null;
   }
 
