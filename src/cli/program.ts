@@ -3,7 +3,7 @@ import { PerilbookError } from '../base/errors.ts';
 import { dataFolderOf, formerFolder, homeFolder, withHome } from '../base/platform-folders.ts';
 import { type CliContext, print, say, sayJson } from './frame/context.ts';
 import { logLine, wantsJsonLog } from './frame/log-lines.ts';
-import { colorFor, styledHelp } from './messages/format.ts';
+import { colorFor, hintLine, styledHelp } from './messages/format.ts';
 import type { ExitCode, RunCommand } from './options/command.ts';
 import { COMMANDS, type CommandName, type Flags } from './options/command-table.ts';
 import { EXIT, errorReport, exitCodeOfError } from './options/exit-codes.ts';
@@ -128,8 +128,7 @@ function withLog(context: CliContext): CliContext {
 function sayError(context: CliContext, error: unknown): void {
   const color = colorFor(context, context.stderr);
   if (error instanceof PerilbookError) {
-    const hint = `${color('bold', 'hint:')} ${error.hint} [${error.code}]`;
-    say(context, `${error.message}\n  ${hint}`, 'error');
+    say(context, `${error.message}\n${hintLine(error, color)}`, 'error');
   } else {
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
     const what = 'this is a bug. Please report it with the lines below. [BUG]';

@@ -174,7 +174,7 @@ test('what a full disk cannot take of stdout is told; the run ends in order, wit
     { THE_KEY: secret },
     { stdout },
   ).ended;
-  assert.match(ran.stderr, /^Standard output could not be written: .*ENOSPC/m);
+  assert.match(ran.stderr, /^error: Standard output could not be written: .*ENOSPC/m);
   assert.doesNotMatch(ran.stderr, /BUG|at .*main\.ts/);
   assert.equal(ran.code, 2);
   assert.equal(

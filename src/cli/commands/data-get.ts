@@ -34,6 +34,7 @@ import {
   sourceOutcomesJson,
   transferMessage,
 } from '../messages/download-messages.ts';
+import { colorFor } from '../messages/format.ts';
 import { type ExitCode, usageError } from '../options/command.ts';
 import type { Flags } from '../options/command-table.ts';
 import { exitCodeOfError } from '../options/exit-codes.ts';
@@ -139,7 +140,8 @@ async function obtainAndLoad(
       const isAlong = along.has(outcome.source.name);
       const level =
         error !== undefined && !isAlong ? 'error' : error || hasNothing ? 'warning' : 'info';
-      if (!flags.json) say(context, sourceOutcomeMessages(outcome).join('\n'), level);
+      const color = colorFor(context, context.stderr);
+      if (!flags.json) say(context, sourceOutcomeMessages(outcome, color).join('\n'), level);
     },
   );
   if (flags.json) sayJson(context, sourceOutcomesJson(outcomes));

@@ -58,5 +58,5 @@ export function lostOutputMessage(args: readonly string[], reason: string, now: 
   const hint =
     'What the command did is done; what it printed is lost. A key that was lost can be revoked.';
   if (wantsJsonLog(args)) return logLine(now, 'error', 'output lost', { message: text, hint });
-  return `${text}\n  ${hint}\n`;
+  return `error: ${text}\n  hint: ${hint}\n`;
 }

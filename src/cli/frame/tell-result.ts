@@ -61,8 +61,7 @@ export async function tellResult(
     });
     return;
   }
-  if (flags.quiet)
-    return say(context, [headline, ...next].map((text) => `perilbook: ${text}`).join('\n'));
+  if (flags.quiet) return say(context, [headline, ...next].join('\n'), 'error');
   const { findingsOfRun } = await import('../../report/figures/story.ts');
   const { findings: rowFindings, currency } = findingsOfRun(prepared, result.ratings);
   const findings = findingMessages(rowFindings, currency);

@@ -5,7 +5,7 @@ import type { TransferProgress } from '../../data/download/transfer-rate.ts';
 import type { LoadResult } from '../../data/loaders/load-files.ts';
 import type { Source } from '../../data/sources/source.ts';
 import type { Box } from '../../geo/bounding-boxes.ts';
-import { table } from './format.ts';
+import { type Color, hintLine, table } from './format.ts';
 
 /** A state of unknown size is estimated as a 51st of the US. */
 const STATES = 51;
@@ -163,14 +163,10 @@ export interface SourceOutcome extends ObtainedSource {
   readonly without?: readonly string[];
 }
 
-export function sourceOutcomeMessages({
-  source,
-  newFiles,
-  againAt,
-  loaded,
-  without = [],
-  error,
-}: SourceOutcome): string[] {
+export function sourceOutcomeMessages(
+  { source, newFiles, againAt, loaded, without = [], error }: SourceOutcome,
+  color: Color,
+): string[] {
   const lines: string[] = [];
   if (loaded !== undefined) {
     const { records, vintage, states, rejected, notes } = loaded;
@@ -194,7 +190,7 @@ export function sourceOutcomeMessages({
       loaded !== undefined && error.code === 'SERVICE_DATA'
         ? 'the stored data of other states stays. '
         : '';
-    lines.push(`${source.name}: ${rest}${error.message}\n  ${error.hint} [${error.code}]`);
+    lines.push(`${source.name}: ${rest}${error.message}`, hintLine(error, color));
   }
   return lines;
 }

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import type { PerilbookError } from '../../base/errors.ts';
 import { counted, percent } from '../../base/format-numbers.ts';
 import { textWidth } from '../../base/printable.ts';
 import type { PlanSummary } from '../../run/summary-shapes.ts';
@@ -120,6 +121,14 @@ export function readingMessage([first, ...others]: readonly string[]): string {
 
 interface Environment {
   readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The line below an error: what to do, and its code. */
+export function hintLine(
+  { hint, code }: Pick<PerilbookError, 'hint' | 'code'>,
+  color: Color,
+): string {
+  return `  ${color('bold', 'hint:')} ${hint} [${code}]`;
 }
 
 type Format = Parameters<typeof styleText>[0];
