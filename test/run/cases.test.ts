@@ -157,7 +157,7 @@ async function tried(
       'perilbook run x --yes',
       '/',
       { width: 400, color: noColor },
-      true,
+      { isFree: false, isPlanShown: true },
     );
     const { input = 'input.csv', output = 'output.csv' } = settings[0]!;
     if (output.endsWith('.csv')) {

@@ -73,7 +73,13 @@ test('what another run has bought since the plan is told beside what was spent',
   await harness.run({ ...job, budget: 4, output: 'other.csv' });
   const ended = await run(planned);
   assert.equal(ended.summary.credits_by_others, 4);
-  const { facts } = runMessages(ended, '', '/', { width: 200, color: noColor }, true);
+  const { facts } = runMessages(
+    ended,
+    '',
+    '/',
+    { width: 200, color: noColor },
+    { isFree: false, isPlanShown: true },
+  );
   assert.match(facts[0]!, / Spent: 2 of 6 credits planned; other runs bought 4 meanwhile\./);
 });
 

@@ -134,12 +134,16 @@ async function planAndRun(
       commandLine('run', words, { ...flags, output: shownPath(output, context.workingFolder) }),
     approve: async (prepared) => {
       show.pause();
+      const isAsked = asksToSpend(context, flags, prepared);
       if (context.log === undefined) {
         const style = styleOf(context);
         const lines = runPlanMessages(prepared, context.workingFolder, style);
-        say(messages, [...lines, ...(await firstRowMessages(prepared, style.width))].join('\n'));
+        const first = await firstRowMessages(prepared, style.width);
+        // On a terminal the progress goes again, and a blank line comes before the result.
+        const isApart =
+          first.length === 0 && lines.includes('') && (isAsked || context.stderr.isTTY !== true);
+        say(messages, [...lines, ...(isApart ? [''] : []), ...first].join('\n'));
       } else if (!flags.quiet) context.log('info', 'planned', { plan: prepared.summary });
-      const isAsked = asksToSpend(context, flags, prepared);
       for (const line of isAsked ? lostMessage({ words, flags }, job, lost, false) : [])
         say(messages, line);
       const how = {

@@ -6,7 +6,7 @@ import { type Prepared, prepareAgain } from '../../run/prepare.ts';
 import type { RunResult } from '../../run/run-job.ts';
 import { colorFor, noColor } from '../messages/format.ts';
 import type { OutputStyle } from '../messages/input-messages.ts';
-import { topicsMessage } from '../messages/plan-messages.ts';
+import { isFree, topicsMessage } from '../messages/plan-messages.ts';
 import {
   costOfRest,
   findingMessages,
@@ -43,13 +43,10 @@ export async function tellResult(
   const style = styleOf(context);
   const again = resumeCommand(words, flags, job, result, await priceRest(prepared, result));
   const isPlanShown = context.log === undefined && !flags.quiet;
-  const { headline, facts, next } = runMessages(
-    result,
-    again,
-    context.workingFolder,
-    style,
+  const { headline, facts, next } = runMessages(result, again, context.workingFolder, style, {
+    isFree: isFree(prepared),
     isPlanShown,
-  );
+  });
   if (context.log !== undefined) {
     const level = exitCode === EXIT.complete ? 'info' : isWrong ? 'error' : 'warning';
     const message = [headline, ...next].join(' ');

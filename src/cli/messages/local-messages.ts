@@ -10,35 +10,24 @@ import type { Prepared } from '../../run/prepare.ts';
 import type { LocalSourceSummary as LocalSource, PlanSummary } from '../../run/summary-shapes.ts';
 import { fittingTable } from './format.ts';
 
-/** The datasets of a local run, each with its topics, and the topics that no dataset answers. */
-export function localSourceLines(
-  { job, summary, connection }: Prepared,
-  folder: string,
-  width: number,
-): string[] {
-  const source = summary.source as LocalSource;
-  const lines = [
-    'Answers come from local data:',
-    ...sourceLines(source, job, connection, summary.cells, folder, width),
-  ];
-  if (job.budget !== null) lines.push('The budget has no effect: local answers cost nothing.');
-  if (job.areas !== null) lines.push('areas has no effect: local answers cost nothing.');
-  return lines;
+/** What local data answers of a run: all of it, or what is asked beside a service; null for nothing. */
+function localPart({ job, summary, connection, sources: [, beside] }: Prepared) {
+  const { source } = summary;
+  if (source.kind === 'local') return { source, job, connection };
+  if (source.kind !== 'service' || source.beside === undefined || beside === undefined) return null;
+  return { source: source.beside, job: beside.job, connection: beside.connection };
 }
 
-/** What the data on this machine answers beside a service; none where it answers nothing. */
-export function besideLines(
-  { sources: [, beside], summary }: Prepared,
-  folder: string,
-  width: number,
-): string[] {
-  const { source } = summary;
-  if (source.kind !== 'service' || source.beside === undefined || beside === undefined) return [];
-  const { job, connection } = beside;
-  return [
-    `From local data, free of charge: ${topicNames(job.topics)}`,
-    ...sourceLines(source.beside, job, connection, summary.cells, folder, width),
-  ];
+/** The datasets that answer, each with its topics, and what they do not answer; none where nothing is asked of local data. */
+export function localSourceLines(prepared: Prepared, folder: string, width: number): string[] {
+  const part = localPart(prepared);
+  if (part === null) return [];
+  const { source, job } = part;
+  const head =
+    prepared.connection.kind === 'local'
+      ? 'Answers come from local data:'
+      : `From local data, free of charge: ${topicNames(job.topics)}`;
+  return [head, ...datasetLines(source, job.topics, width), ...localNotices(prepared, folder)];
 }
 
 /** `; 12 places to look up in local data, free of charge`; '' for none. */
@@ -49,14 +38,12 @@ export function besideText({ source }: Pick<PlanSummary, 'source'>): string {
     : `; ${counted(places, 'place')} to look up in local data, free of charge`;
 }
 
-function sourceLines(
-  source: LocalSource,
-  job: Prepared['job'],
-  connection: Prepared['connection'],
-  cells: number,
-  folder: string,
-  width: number,
-): string[] {
+/** What local data does not answer, or not as asked, and the commands that get it. */
+export function localNotices(prepared: Prepared, folder: string): string[] {
+  const part = localPart(prepared);
+  if (part === null) return [];
+  const { source, job, connection } = part;
+  const { summary } = prepared;
   const {
     topics_without_data: lacking,
     topics_without_records: uncounted,
@@ -64,7 +51,7 @@ function sourceLines(
   } = source;
   const { places_left_out: leftOut } = source;
   const get = (topics: readonly TopicSlug[]) => getCommand({ ...job, topics }, folder);
-  const lines = datasetLines(source, job.topics, width);
+  const lines: string[] = [];
   const isOutdated = (topic: TopicSlug) =>
     connection.kind === 'local' && connection.data.outdated.has(topic);
   const without = lacking.filter((topic) => !isOutdated(topic));
@@ -83,7 +70,10 @@ function sourceLines(
     const getAreas = `perilbook data get areas --states ${shellWord(leftOut.map(({ state }) => state).join(','))}`;
     lines.push(`The loaded boundaries leave out ${placesIn(leftOut)}. Get them: ${getAreas}`);
   }
-  lines.push(...countyRatedLines(connection, source.county_ratings, job.topics, cells));
+  lines.push(...countyRatedLines(connection, source.county_ratings, job.topics, summary.cells));
+  if (summary.source.kind !== 'local') return lines;
+  if (job.budget !== null) lines.push('The budget has no effect: local answers cost nothing.');
+  if (job.areas !== null) lines.push('areas has no effect: local answers cost nothing.');
   return lines;
 }
 
@@ -203,5 +193,5 @@ export function localVerdict({ plan, summary }: Prepared): string {
       : `Nothing to look up: ${counted(cached, 'place')} in the store, ${grouped(rejected)} in no area of the local data.`;
   }
   const rest = cached > 0 ? `; ${grouped(cached)} ${cached === 1 ? 'is' : 'are'} in the store` : '';
-  return `${counted(plan.order.length, 'place')} to look up, free of charge${rest}.`;
+  return `${counted(plan.order.length, 'place')} to look up in local data, free of charge${rest}.`;
 }

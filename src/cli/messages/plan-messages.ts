@@ -10,7 +10,7 @@ import { mostWords, quotaAdvice, resetText, subscriptionText } from '../../run/p
 import type { Prepared } from '../../run/prepare.ts';
 import { listed, sharePhrase } from './format.ts';
 import { inputMessages, type OutputStyle } from './input-messages.ts';
-import { besideLines, besideText, localSourceLines, localVerdict } from './local-messages.ts';
+import { besideText, localNotices, localSourceLines, localVerdict } from './local-messages.ts';
 import { priceTexts } from './price-messages.ts';
 
 /** The plan for people; the most important line comes first. */
@@ -31,19 +31,42 @@ export function planMessages(prepared: Prepared, folder: string, style: OutputSt
       ...summary.scopes,
       ...otherTermsMessage(prepared),
       ...missingBoundariesMessage(prepared, folder),
-      ...besideLines(prepared, folder, width),
+      ...localSourceLines(prepared, folder, width),
     );
   return lines;
 }
 
-/** The plan of a run that begins now. If nothing needs buying or can be looked up, only the input in one line, without a table of zeros. */
+/** The plan of a run that begins now. A table is for who may spend: where nothing can be charged, the input stands in one line, with
+ * what is missing or to be noticed; `plan` shows the rest. */
 export function runPlanMessages(prepared: Prepared, folder: string, style: OutputStyle): string[] {
-  const { connection, plan, summary } = prepared;
+  const { job, plan, summary } = prepared;
   const isAsked = summary.credits > 0 || besideText(summary) !== '';
   const isPriced = isAsked || plan.price.unobtainable.size > 0;
-  if (summary.cells > 0 && (connection.kind === 'local' || isPriced))
-    return [...planMessages(prepared, folder, style), ''];
-  return inputMessages(prepared, folder, style, { verdict: verdict(prepared), isOneLine: true });
+  if (summary.cells > 0 && isPriced && !isFree(prepared))
+    return planMessages(prepared, folder, style);
+  const lines = inputMessages(prepared, folder, style, {
+    verdict: verdict(prepared),
+    isOneLine: true,
+  });
+  if (summary.cells === 0 || !isFree(prepared)) return lines;
+  const notices = [
+    ...localNotices(prepared, folder),
+    ...(isPriced ? missingBoundariesMessage(prepared, folder) : []),
+  ];
+  if (plan.order.length > 0) {
+    const few = fewPlacesText(summary.located, summary.cells);
+    if (few !== null) notices.push(`${few}.`);
+    if (job.isTopicsAssumed) notices.push(ASSUMED_TOPICS);
+  }
+  const isTabled = lines.includes('') && notices.length > 0;
+  return [...lines, ...(isTabled ? [''] : []), ...notices];
+}
+
+const ASSUMED_TOPICS = `Topics: ${DEFAULTS.topics}, the default; others: --topics.`;
+
+/** Whether nobody is charged, and no limit of the job shows what a paid service would do. */
+export function isFree({ connection, job }: Pick<Prepared, 'connection' | 'job'>): boolean {
+  return connection.kind === 'local' || (isUnlimited(job) && job.budget === null);
 }
 
 /** `hail, park`; of more than six the first five, and how many more. */

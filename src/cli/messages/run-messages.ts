@@ -18,13 +18,13 @@ import { invalidRowsMessage, type OutputStyle } from './input-messages.ts';
 import { savingsMessage } from './plan-messages.ts';
 
 /** The result of a run: how it ended; what it wrote and spent; what to do next.
- * @param isPlanShown the plan was printed before, with what is wrong with rows */
+ * @param before whether nobody is charged (`isFree`), and whether the plan was printed, with what is wrong with rows */
 export function runMessages(
   { summary, stop }: RunResult,
   again: string,
   folder: string,
   { color }: OutputStyle,
-  isPlanShown: boolean,
+  { isFree, isPlanShown }: { readonly isFree: boolean; readonly isPlanShown: boolean },
 ) {
   const { saved } = summary;
   const isLocal = summary.source.kind === 'local';
@@ -32,7 +32,7 @@ export function runMessages(
   const savings = summary.source.kind === 'service' ? savingsMessage(saved) : '';
   const parts = [
     writtenMessage(summary, folder),
-    isLocal ? '' : spentMessage(summary),
+    isLocal ? '' : spentMessage(summary, isFree),
     savings === '' ? '' : `Saved: ${savings}.`,
   ];
   const facts = [parts.filter(Boolean).join(' ')];
@@ -104,7 +104,7 @@ function outputName(output: string, folder: string): string {
 
 /** Planned is the price of all that is missing, as in `status`. A run may spend more: a call may cost more, or lack a topic that the plan
  * expects. */
-function spentMessage(summary: RunResult['summary']): string {
+function spentMessage(summary: RunResult['summary'], isFree: boolean): string {
   const { credits_spent: spent, credits_limit: limit, credits: planned, this_run } = summary;
   const {
     credits_by_others: byOthers,
@@ -113,6 +113,8 @@ function spentMessage(summary: RunResult['summary']): string {
   } = summary;
   if (spent === 0 && this_run.credits === 0) return 'Spent: nothing.';
   if (summary.source.kind === 'sample') {
+    // A free run has said it before.
+    if (isFree && spent === planned) return '';
     const price = counted(Math.max(spent, planned), 'credit');
     return `A paid service would charge ${spent < planned ? `${grouped(spent)} of ${price} planned` : price}.`;
   }
