@@ -59,9 +59,10 @@ export async function tellResult(
     return;
   }
   if (flags.quiet) return say(context, [headline, ...next].join('\n'), 'error');
-  const { findingsOfRun } = await import('../../report/figures/story.ts');
+  const { findingsOfRun, sentenceOfTopic } = await import('../../report/figures/story.ts');
   const { findings: rowFindings, currency } = findingsOfRun(prepared, result.ratings);
   const findings = findingMessages(rowFindings, currency);
+  const sentence = await sentenceOfTopic(prepared);
   const hasReport =
     flags.report !== undefined || job.output === NO_OUTPUT || result.summary.status.ok === 0;
   const reported = hasReport ? null : reportCommand(words, flags, job);
@@ -72,6 +73,7 @@ export async function tellResult(
       ? []
       : [...longRowsMessage(prepared, context.workingFolder), ...lostMessage(line, job, lost)]),
     ...findings,
+    ...(sentence === null ? [] : [sentence]),
     ...(reported === null ? [] : [`Report: ${reported}`]),
     ...next,
   ];

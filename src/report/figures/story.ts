@@ -1,10 +1,12 @@
-import { isZoneTopic } from '../../contract/topics.ts';
+import { isZoneTopic, topicOf } from '../../contract/topics.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { hasOneCurrency } from '../../run/scan/currency.ts';
+import { enrichedCells } from '../../run/write/enriched-cells.ts';
 import type { TopicRatings } from '../../run/write/rating-counts.ts';
+import { makeCellClasses, ratedTopics } from './cell-classes.ts';
 import { type Facts, type Measure, measureOf, percent, type TopicFacts } from './facts.ts';
 import { knownWord, scaleOf, unansweredClass, VERY_HIGH } from './scales.ts';
-import { type Rated, type Sum, sumMaker } from './sums.ts';
+import { LayerSums, type Rated, type Sum, sumMaker } from './sums.ts';
 
 /** The highest rating of any location for a peril, and the locations that have it. */
 export interface RatingFinding {
@@ -55,6 +57,35 @@ export function findingsOfRun(
   });
   const sorted = findings.filter((finding) => finding !== null).sort(compareFindings);
   return { findings: sorted.slice(0, MOST_OF_RUN), currency: job.currency ?? scan.currency };
+}
+
+/** The sentence with which the run of a single topic without ratings ends: the share in its severe classes, and what is unknown; null
+ * for other runs. Reads the places once more. */
+export async function sentenceOfTopic(prepared: Prepared): Promise<string | null> {
+  const { job, plan } = prepared;
+  const { scan } = plan;
+  const topics = ratedTopics(job);
+  const [only] = topics;
+  if (only === undefined || topics.length > 1 || only.natural) return null;
+  const classes = makeCellClasses(topics, 1);
+  const sums = new LayerSums(1);
+  const ofCell = new Uint8Array(1);
+  for await (const batch of enrichedCells(prepared)) {
+    for (const { rows, value, fields } of batch) {
+      classes.put(0, fields);
+      classes.copy(0, ofCell, 0);
+      sums.add(rows, value, ofCell);
+    }
+  }
+  const all = sums.counted(0);
+  const isValued = scan.layout.values > 0 && all.value > 0 && hasOneCurrency(scan.findings);
+  const rated = sums.rated(0, only.scale, sumMaker(isValued ? scan.cells.decimals : null));
+  if (rated.answered.locations === 0) return null;
+  const { title, category } = topicOf(only.slug);
+  const topic = { topic: only.slug, title, category, mostIn: [], ...rated };
+  const currency = job.currency ?? scan.currency;
+  const measure = measureOf({ valueName: isValued ? '' : null, currency });
+  return sentence(severeClauses(topic, job, measure));
 }
 
 /** The finding of the first sentence, with its peril. */
