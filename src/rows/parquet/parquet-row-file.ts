@@ -3,7 +3,7 @@ import { NO_POINT, type PointText, pointOfWkb } from '../../geo/geometry-points.
 import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
 import { haveLocation } from '../location/location-names.ts';
 import { mayBeNoLocation } from '../no-locations.ts';
-import type { PieceReader, Row, RowFile, RowPiece, RowPieces } from '../port.ts';
+import type { NumberBatch, PieceReader, Row, RowFile, RowPiece, RowPieces } from '../port.ts';
 import {
   assertDegrees,
   type FileColumn,
@@ -14,7 +14,13 @@ import {
 } from './file-columns.ts';
 import { openParquet, orUnreadable, type ParquetFile } from './footer.ts';
 import { jsonForm, type LeafEntries, rowAssembler } from './nested.ts';
-import { decodedPages, flatSource, type ValueSource } from './page-values.ts';
+import {
+  decodedPages,
+  flatSource,
+  numberSource,
+  type RowNumbers,
+  type ValueSource,
+} from './page-values.ts';
 import type { GroupReader } from './pages.ts';
 import { noLocationFinder } from './rows-without-location.ts';
 import type { SchemaNode } from './schema.ts';
@@ -140,35 +146,33 @@ async function* numbersOfGroup(
   piece: RowPiece,
   leaves: readonly SchemaNode[],
   needed: number,
-) {
+): AsyncGenerator<NumberBatch, RowPiece> {
   await using pass = await file.input.startPass(true);
   const group = file.rowGroups[piece.from]!;
-  const sources = leaves.map((leaf) =>
-    flatSource<number | null>({ file, pass, group }, leaf, (value) => Number(value), null),
-  );
+  const sources = leaves.map((leaf) => numberSource({ file, pass, group }, leaf, NUMBERS_A_BATCH));
   const texts = leaves.map(textForm);
   const findNoLocations = noLocationFinder({ file, pass, group });
   for (let done = 0; done < group.rows; done += NUMBERS_A_BATCH) {
     const count = Math.min(NUMBERS_A_BATCH, group.rows - done);
-    const numbers: (readonly (number | null)[])[] = [];
+    const columns: RowNumbers[] = [];
     await orUnreadable(file.input.name, async () => {
-      for (const next of sources) numbers.push(await next(count));
+      for (const next of sources) columns.push(await next(count));
     });
-    const places = numbers.slice(0, needed);
+    const places = columns.slice(0, needed);
     const blank: number[] = [];
     for (let index = 0; places.length > 0 && index < count; index++)
-      if (places.every((column) => column[index] === null)) blank.push(done + index);
+      if (places.every(({ isMissing }) => isMissing[index] === 1)) blank.push(done + index);
     const noLocations = await findNoLocations(blank);
     const rowAt = (index: number): Row => {
       const noLocation = noLocations.get(done + index);
       const number = done + index + 1;
-      const fields = numbers.map((column, at) =>
-        column[index] === null ? '' : texts[at]!(column[index]!),
+      const fields = columns.map(({ values, isMissing }, at) =>
+        isMissing[index] === 1 ? '' : texts[at]!(values[index]!),
       );
       const row = { number, line: number, fields };
       return noLocation === undefined ? row : { ...row, noLocation };
     };
-    yield { count, numbers, rowAt };
+    yield { count, numbers: columns.map(({ values }) => values), rowAt };
   }
   return piece;
 }

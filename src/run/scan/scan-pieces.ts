@@ -132,7 +132,7 @@ async function scanPiece(
   piece: RowPiece,
   { settings, layout }: PieceScan,
 ): Promise<ScannedPiece> {
-  const pieceRows = new PieceRows(settings, layout);
+  const pieceRows = new PieceRows(settings, layout, piece.rows || USUAL_ROWS);
   const { columns } = pieceRows.types;
   const hasNumbersOnly = columns.length === FIRST_VALUE + layout.values && layout.pair === null;
   const numbers = hasNumbersOnly ? (file.readNumbers?.(piece, columns, FIRST_VALUE) ?? null) : null;
@@ -162,19 +162,32 @@ function plainOrNaN(number: number | null = Number.NaN): number {
   return isPlain ? number! : Number.NaN;
 }
 
+/** An array without the rooms after its first elements. */
+function shortened<A extends Int32Array<ArrayBuffer> | Float64Array<ArrayBuffer>>(
+  array: A,
+  length: number,
+): A {
+  return array.length === length ? array : (array.slice(0, length) as A);
+}
+
+/** Rows of a piece of a text. */
+const USUAL_ROWS = 8_192;
+
 class PieceRows {
   readonly types: ColumnTypes;
   readonly #settings: LocateSettings;
   readonly #layout: Layout;
   readonly #others: ScannedPiece['others'][number][] = [];
-  #cells = new Int32Array(16_384);
+  #cells: Int32Array<ArrayBuffer>;
   #values: Float64Array<ArrayBuffer>;
   #rows = 0;
   #hasMissing = false;
   #moreMissing = 0;
   #elsewhere: DegreeBox | null = null;
 
-  constructor(settings: LocateSettings, layout: Layout) {
+  /** @param rows how many are expected */
+  constructor(settings: LocateSettings, layout: Layout, rows: number) {
+    this.#cells = new Int32Array(2 * rows);
     this.types = new ColumnTypes(layout);
     this.#settings = settings;
     this.#layout = layout;
@@ -218,8 +231,8 @@ class PieceRows {
   }
 
   ended(piece: RowPiece): ScannedPiece {
-    const values = this.#layout.values > 0 ? this.#values.slice(0, this.#rows) : null;
-    const cells = this.#cells.slice(0, 2 * this.#rows);
+    const values = this.#layout.values > 0 ? shortened(this.#values, this.#rows) : null;
+    const cells = shortened(this.#cells, 2 * this.#rows);
     const found = {
       others: this.#others,
       moreMissing: this.#moreMissing,
