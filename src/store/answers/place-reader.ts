@@ -12,7 +12,7 @@ import {
   type FoundAnswers,
   type SoughtAnswer,
 } from './packed-answers.ts';
-import type { PlaceReading, PlacesRead, StoredForm } from './port.ts';
+import type { PlaceReading, PlacesRead, StoredForm, ToldField } from './port.ts';
 
 /** The stored rows of many cells as one value for each column: making a value of each took most of the time of a plan. */
 export interface CellBlock {
@@ -43,6 +43,11 @@ interface PlaceFacts {
   isPlain: boolean;
 }
 
+interface Told extends ToldField {
+  /** Of its answer among the sought ones. */
+  readonly index: number;
+}
+
 /** Rows and value for each tag of a rating. */
 const SUMS_A_TOPIC = 512;
 
@@ -57,7 +62,10 @@ export function placeReader(
   const writer = placeWriter(table);
   const { room } = writer;
   const counts = sought.map(({ fields }) => fields);
-  const isTold = sought.some(({ told = [] }) => told.length > 0);
+  /** The fields of which a note may say something, each with the index of its answer. */
+  const toldFields = sought.flatMap(({ told = [], fields }, index) =>
+    told.filter(({ field }) => field < fields).map((told) => ({ index, ...told })),
+  );
   const numbers = new FieldPacker({ numberOf: () => -1, textOf: () => '' });
   /** The forms that the caller knows, by their key. */
   const forms = new Map<string, number>();
@@ -77,7 +85,7 @@ export function placeReader(
   }
 
   function readFacts(bytes: Buffer, { states, asOf, froms, tos, statedAt }: FoundAnswers): void {
-    let [size, oldest, isComplete, isPlain] = [0, Number.POSITIVE_INFINITY, true, !isTold];
+    let [size, oldest, isComplete, isPlain] = [0, Number.POSITIVE_INFINITY, true, true];
     for (let index = 0; index < counts.length; index++) {
       const state = states[index]!;
       if (state !== FOUND.fresh) isComplete = false;
@@ -123,28 +131,45 @@ export function placeReader(
   const fieldAt = (bytes: Buffer, found: FoundAnswers, index: number, field: number): number =>
     skipFields(bytes, found.froms[index]!, field);
 
+  /** Whether a field of an answer has what its note tells: a value, or one of the present that has ended. */
+  function isTold(
+    bytes: Buffer,
+    found: FoundAnswers,
+    { index, field, atMost, endedBefore }: Told,
+  ): boolean {
+    const state = found.states[index]!;
+    if (state === FOUND.none || state === FOUND.short) return false;
+    if (endedBefore !== null && toldAsOf(found, index) >= endedBefore) return false;
+    const at = fieldAt(bytes, found, index, field);
+    if (bytes[at] === TAGS.null) return false;
+    if (atMost === null) return true;
+    const value = numbers.unpack(bytes, at, 1)[0];
+    return typeof value === 'number' && value <= atMost;
+  }
+
+  /** The time of a complete place is that of its oldest answer. */
+  const toldAsOf = (found: FoundAnswers, index: number): number =>
+    facts.isComplete ? facts.oldest : found.asOf[index]!;
+
+  function isAnythingTold(bytes: Buffer, found: FoundAnswers): boolean {
+    for (const told of toldFields) if (isTold(bytes, found, told)) return true;
+    return false;
+  }
+
   /** What the note of a place says of its fields. Fields of the present that have ended are emptied: in `bytes`, before they are packed. */
   function tellFields(bytes: Buffer, found: FoundAnswers): string {
-    if (!isTold) return '';
-    let told = '';
-    for (const [index, { told: fields = [], fields: count }] of sought.entries()) {
-      const state = found.states[index]!;
-      if (state === FOUND.none || state === FOUND.short) continue;
-      const asOf = facts.isComplete ? facts.oldest : found.asOf[index]!;
-      for (const { field, atMost, endedBefore } of fields) {
-        if (field >= count) continue;
-        const at = fieldAt(bytes, found, index, field);
-        if (bytes[at] === TAGS.null) continue;
-        if (atMost !== null) {
-          const value = numbers.unpack(bytes, at, 1)[0];
-          if (typeof value === 'number' && value <= atMost) told += `|${index}:${field}=${value}`;
-        } else if (endedBefore !== null && asOf < endedBefore) {
-          emptyField(bytes, found, index, at);
-          told += `|${index}:${field}<${isoDay(asOf)}`;
-        }
+    let text = '';
+    for (const told of toldFields) {
+      if (!isTold(bytes, found, told)) continue;
+      const { index, field, atMost } = told;
+      const at = fieldAt(bytes, found, index, field);
+      if (atMost !== null) text += `|${index}:${field}=${numbers.unpack(bytes, at, 1)[0]}`;
+      else {
+        emptyField(bytes, found, index, at);
+        text += `|${index}:${field}<${isoDay(toldAsOf(found, index))}`;
       }
     }
-    return told;
+    return text;
   }
 
   /** Makes a field null. Its bytes stay in the block, after those of the wanted fields. */
@@ -201,7 +226,7 @@ export function placeReader(
     // The stored row, as it was before fields of the present are emptied.
     let row: StoredForm['row'] | null = null;
     let key = '';
-    if (!facts.isPlain || !facts.isComplete) {
+    if (!facts.isPlain || !facts.isComplete || isAnythingTold(bytes, found)) {
       row = { answers: Buffer.from(bytes.subarray(from, to)), failures };
       key = keyOf(bytes, found, parsed);
       if (dropsReplaced && parsed !== null) {
