@@ -38,6 +38,11 @@ export function makePlaceTable(
   };
 }
 
+/** The most bytes of a place. */
+export function longestPlace({ counters }: PlaceTable): number {
+  return counters[LONGEST]!;
+}
+
 /** What a writer could not put into the file. */
 export interface BlocksLeft {
   readonly blocks: readonly (readonly [number, Uint8Array<SharedArrayBuffer>])[];
@@ -144,7 +149,7 @@ export interface FoundPlace {
 /** Makes what finds the fields of a place: the result is valid until the next call. In the file, places that come in its order are read
  * in windows, others one by one. */
 export function placeFinder(table: PlaceTable): (place: number) => FoundPlace {
-  const { memory, file, more, counters, entries } = table;
+  const { memory, file, more, entries } = table;
   const asBuffer = (bytes: Uint8Array) =>
     Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const first = asBuffer(memory);
@@ -156,7 +161,7 @@ export function placeFinder(table: PlaceTable): (place: number) => FoundPlace {
   let [begin, end, last, inTurn] = [0, 0, -1, 0];
 
   function findInFile(position: number): FoundPlace {
-    const most = counters[LONGEST]!;
+    const most = longestPlace(table);
     if (window !== null && position >= begin && position + most <= end) {
       found.bytes = window;
       found.from = position - begin;

@@ -83,7 +83,7 @@ export interface PieceWork<Setup, Item, Task> {
 }
 
 /** This thread makes nearly as many pieces as another. */
-const OWN_SHARE = 1.1;
+export const OWN_SHARE = 1.1;
 
 /** Makes the pieces of an output in all threads. Into a plain file each thread writes its own, once the sizes of those before are known;
  * into a pipe or a compressed file this one writes them. Yields them in order; all are written when it ends. Memory: some two pieces a

@@ -3,14 +3,15 @@ import {
   leadingWidth,
   numberedTexts,
   type OutputPlaces,
-  packedFinder,
   packedWidth,
 } from '../../formats/packed/output-places.ts';
 import { FieldPacker, skipFields, TAGS } from '../../formats/packed/packed-fields.ts';
 import type { InThread } from '../../threads/thread-messages.ts';
+import { moduleBeside } from '../../threads/thread-pool.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import {
   type MakePiece,
+  OWN_SHARE,
   type PieceResult,
   type PieceTask,
   pieceRunner,
@@ -29,20 +30,26 @@ import {
   type TextColumn,
 } from './column-builder.ts';
 import { reusableArrays } from './encode.ts';
+import {
+  type ColumnRange,
+  type GatheredRows,
+  type RowsToGather,
+  rangesToGather,
+  rowGatherer,
+} from './gathered-rows.ts';
 
 const { firstText: FIRST_TEXT, millionths: MILLIONTHS, small: SMALL } = TAGS;
 const MILLION = 1e6;
 /** The packed fields of these rows stay in the processor's cache. */
 const ROWS_A_BLOCK = 256;
-/** Some columns of a row group of DuckDB's take 17 MB. */
-const COLUMNS_A_TASK = 18;
 
-/** Some columns of a row group, by the places of its rows. */
-interface ColumnsToWrite {
+/** Some columns of a row group. */
+export interface ColumnsToWrite extends ColumnRange {
+  /** The places of its rows. */
   readonly numbers: Int32Array;
-  /** The range of columns, without `to`. */
-  readonly from: number;
-  readonly to: number;
+  /** The packed fields of its rows, and which of their ranges these columns are. */
+  readonly gathered: readonly GatheredRows[];
+  readonly range: number;
 }
 
 interface ColumnWriteSetup {
@@ -58,6 +65,15 @@ interface WrittenColumns {
   readonly chunks: readonly ChunkFacts[];
 }
 
+interface Item extends ColumnRange {
+  readonly group: number;
+  readonly numbers: Promise<Int32Array>;
+  readonly gathered: Promise<readonly GatheredRows[]>;
+  readonly range: number;
+  /** Whether no other columns of these rows follow. */
+  readonly isLast: boolean;
+}
+
 /** Writes the added columns of all row groups in threads and here, some columns at a time. Yields them in order. */
 export async function* writePlacedColumns(
   gathered: ByteBuffer,
@@ -68,37 +84,64 @@ export async function* writePlacedColumns(
   const { direct } = gathered;
   const output = direct === undefined ? null : { name: direct.name, fd: direct.fd };
   const setup: ColumnWriteSetup = { places, added, output };
-  function* items() {
+  const gatherHere = rowGatherer(places);
+  await using gathering = pool.begin<OutputPlaces, RowsToGather, GatheredRows>(
+    GATHERER,
+    places,
+    async (task) => gatherHere(task),
+    OWN_SHARE,
+  );
+  const free: GatheredRows[] = [];
+
+  async function gather(
+    numbers: Promise<Int32Array>,
+    ranges: readonly ColumnRange[],
+  ): Promise<readonly GatheredRows[]> {
+    const all = await numbers;
+    const size = Math.ceil(all.length / (TASKS_A_THREAD * (pool.threads + 1)));
+    const parts: Promise<GatheredRows>[] = [];
+    for (let from = 0; from < all.length; from += size) {
+      const memory = free.pop() ?? null;
+      parts.push(gathering.run({ numbers: all.slice(from, from + size), ranges, memory }));
+    }
+    return await Promise.all(parts);
+  }
+
+  function* items(): Generator<Item> {
     for (const [group, { rows }] of pieces.entries()) {
-      const placed = nextPlaces(request, rows);
-      // Each task that waits for it reports a failure.
-      placed.catch(() => {});
-      for (const range of columnRanges(added.length)) yield { group, placed, ...range };
+      const numbers = nextPlaces(request, rows).then((placed) => placed.numbers);
+      // Each task that waits for one of them reports a failure.
+      numbers.catch(() => {});
+      for (const ranges of rangesToGather(added.length, rows)) {
+        const rowsOfRanges = gather(numbers, ranges);
+        rowsOfRanges.catch(() => {});
+        for (const [range, columns] of ranges.entries()) {
+          const isLast = range === ranges.length - 1;
+          yield { group, numbers, gathered: rowsOfRanges, range, isLast, ...columns };
+        }
+      }
     }
   }
-  type Item = ReturnType<typeof items> extends Generator<infer Of> ? Of : never;
-  const taskOf = async ({ placed, from, to }: Item): Promise<ColumnsToWrite> => {
-    const { numbers } = await placed;
-    return { numbers, from, to };
-  };
   const work = {
     pool,
     module: import.meta.url,
     setup,
     items: items(),
-    taskOf,
+    taskOf: async ({ numbers, gathered: rows, from, to, range }: Item): Promise<ColumnsToWrite> => {
+      return { numbers: await numbers, gathered: await rows, from, to, range };
+    },
     memoryOf: () => [],
     signal,
   };
-  for await (const { item, size, facts } of writePieces(gathered, work, columnMaker(setup)))
+  for await (const { item, size, facts } of writePieces(gathered, work, columnMaker(setup))) {
+    if (item.isLast) free.push(...(await item.gathered));
     yield { group: item.group, size, chunks: facts };
+  }
 }
 
-/** The columns that are encoded together. */
-export function* columnRanges(columns: number): Generator<{ from: number; to: number }> {
-  for (let from = 0; from < columns; from += COLUMNS_A_TASK)
-    yield { from, to: Math.min(columns, from + COLUMNS_A_TASK) };
-}
+const GATHERER = moduleBeside('gathered-rows', import.meta.url);
+/** With one task a thread, all wait for the slower one. */
+const TASKS_A_THREAD = 2;
 
 /** Makes what encodes columns of some rows. */
 export function columnMaker({
@@ -108,9 +151,10 @@ export function columnMaker({
   const arrays = reusableArrays();
   const memory = columnMemory();
   const fill = columnFiller(places);
-  return async ({ numbers, from, to }, gathered) => {
+  return async (task, gathered) => {
+    const { numbers, from, to } = task;
     const columns = emptyColumns(added.slice(from, to), numbers.length, memory);
-    fill(columns, numbers, from);
+    fill(columns, task);
     const chunks: ChunkFacts[] = [];
     for (const { facts, pieces } of encodedChunks({ rows: numbers.length, columns }, arrays)) {
       chunks.push(facts);
@@ -128,35 +172,9 @@ function columnFiller(places: OutputPlaces) {
   const kindWidth = kinds[0]?.length ?? 0;
   const leading = leadingWidth(places);
   const unpacker = new FieldPacker(numberedTexts(places));
-  const find = packedFinder(places);
-  const most = places.tables.reduce((sum, { table }) => sum + table.counters[1]!, 0);
-  let copies: Buffer = Buffer.alloc(ROWS_A_BLOCK * Math.max(most, 1) + 4);
-  /** Where the fields of each row of a block begin in `copies`. */
+  /** The packed fields of rows, and where the next field of each row of a block begins. */
+  let packed: Buffer = Buffer.alloc(0);
   const starts = new Uint32Array(ROWS_A_BLOCK);
-
-  /** Copies the wanted packed fields of some rows. */
-  function gather(
-    numbers: Int32Array,
-    first: number,
-    count: number,
-    { skipped, wanted }: { readonly skipped: number; readonly wanted: number },
-  ): void {
-    let used = 0;
-    for (let row = 0; row < count; row++) {
-      const { bytes, from } = find(numbers[first + row]!);
-      const at = skipNatural(bytes, from, skipped);
-      const end = skipNatural(bytes, at, wanted);
-      const size = end - at;
-      if (used + size > copies.length) {
-        const grown = Buffer.alloc(2 * (used + size));
-        copies.copy(grown, 0, 0, used);
-        copies = grown;
-      }
-      bytes.copy(copies, used, at, end);
-      starts[row] = used;
-      used += size;
-    }
-  }
 
   function putKinds(
     column: StoredColumn,
@@ -188,7 +206,7 @@ function columnFiller(places: OutputPlaces) {
     const { ids } = column;
     for (let row = 0; row < count; row++) {
       const at = starts[row]!;
-      const tag = copies[at]!;
+      const tag = packed[at]!;
       if (tag < FIRST_TEXT || (texts[tag - FIRST_TEXT] ?? null) === null) {
         putOther(column, row, first);
         continue;
@@ -204,12 +222,12 @@ function columnFiller(places: OutputPlaces) {
     const { values, kind } = column;
     for (let row = 0; row < count; row++) {
       const at = starts[row]!;
-      const tag = copies[at]!;
+      const tag = packed[at]!;
       if (kind === 'number' && tag === MILLIONTHS) {
-        values[first + row] = copies.readInt32LE(at + 1) / MILLION;
+        values[first + row] = packed.readInt32LE(at + 1) / MILLION;
         starts[row] = at + 5;
       } else if (tag === SMALL && (kind === 'number' || kind === 'count')) {
-        values[first + row] = copies[at + 1]!;
+        values[first + row] = packed[at + 1]!;
         starts[row] = at + 2;
       } else putOther(column, row, first);
     }
@@ -217,45 +235,35 @@ function columnFiller(places: OutputPlaces) {
 
   function putOther(column: StoredColumn, row: number, first: number): void {
     const at = starts[row]!;
-    putValue(column, first + row, unpacker.unpack(copies, at, 1)[0]!);
-    starts[row] = skipFields(copies, at, 1);
+    putValue(column, first + row, unpacker.unpack(packed, at, 1)[0]!);
+    starts[row] = skipFields(packed, at, 1);
   }
 
-  return (columns: readonly StoredColumn[], numbers: Int32Array, from: number): void => {
+  return (
+    columns: readonly StoredColumn[],
+    { numbers, gathered, from, range }: ColumnsToWrite,
+  ): void => {
     const known = columns.map(() => new Uint32Array(256));
-    const skipped = Math.max(0, from - leading);
-    const end = Math.min(width, Math.max(0, from + columns.length - leading));
-    const packed = { skipped, wanted: Math.max(0, end - skipped) };
-    for (let first = 0; first < numbers.length; first += ROWS_A_BLOCK) {
-      const count = Math.min(ROWS_A_BLOCK, numbers.length - first);
-      gather(numbers, first, count, packed);
-      for (const [index, column] of columns.entries()) {
-        const field = from + index;
-        if (field < kindWidth) putKinds(column, numbers, first, count, field);
-        else if (field < leading) putTimes(column, numbers, first, count);
-        else if (field >= leading + width)
-          for (let row = 0; row < count; row++) putValue(column, first + row, null);
-        else if (column.kind === 'text') putTexts(column, known[index]!, first, count);
-        else putNumbers(column, first, count);
+    let done = 0;
+    for (const { rows, bytes, starts: all } of gathered) {
+      packed = Buffer.from(bytes.buffer);
+      for (let block = 0; block < rows; block += ROWS_A_BLOCK) {
+        const count = Math.min(ROWS_A_BLOCK, rows - block);
+        const [first, begin] = [done + block, range * rows + block];
+        starts.set(all.subarray(begin, begin + count));
+        for (const [index, column] of columns.entries()) {
+          const field = from + index;
+          if (field < kindWidth) putKinds(column, numbers, first, count, field);
+          else if (field < leading) putTimes(column, numbers, first, count);
+          else if (field >= leading + width)
+            for (let row = 0; row < count; row++) putValue(column, first + row, null);
+          else if (column.kind === 'text') putTexts(column, known[index]!, first, count);
+          else putNumbers(column, first, count);
+        }
       }
+      done += rows;
     }
   };
-}
-
-/** As `skipFields`. A rating and two decimals follow each other: three bytes tell the size of a natural topic. */
-function skipNatural(bytes: Buffer, from: number, width: number): number {
-  let at = from;
-  for (let left = width; left > 0; ) {
-    const isNatural =
-      left >= 3 &&
-      bytes[at]! >= FIRST_TEXT &&
-      bytes[at + 1] === MILLIONTHS &&
-      bytes[at + 6] === MILLIONTHS;
-    if (!isNatural) at = skipFields(bytes, at, 1);
-    else at += 11;
-    left -= isNatural ? 3 : 1;
-  }
-  return at;
 }
 
 /** @public: threads import it */

@@ -19,7 +19,8 @@ import { reusableArrays } from './encode.ts';
 import { type FileColumn, fieldsKept } from './file-columns.ts';
 import { chunkRange, MAGIC, type ParquetFile, readAt } from './footer.ts';
 import { CHUNK, CHUNK_META, ELEMENT, FOOTER, ordersOf, ROW_GROUP } from './format.ts';
-import { columnMaker, columnRanges, writePlacedColumns } from './placed-columns.ts';
+import { type GatheredRows, rangesToGather, rowGatherer } from './gathered-rows.ts';
+import { columnMaker, writePlacedColumns } from './placed-columns.ts';
 import { makeStruct, type ThriftField, type ThriftStruct, writeThrift } from './thrift.ts';
 
 const BYTES_A_COPY = 1024 * 1024;
@@ -134,22 +135,29 @@ function groupWriter(
   sink: ReturnType<typeof parquetSink>,
   request: WriteRequest,
 ): (rows: number) => Promise<ThriftStruct[]> {
+  const { added } = request;
   let made = null as {
     readonly of: OutputPlaces;
+    readonly gather: ReturnType<typeof rowGatherer>;
     readonly make: ReturnType<typeof columnMaker>;
   } | null;
-  const { added } = request;
   let memory = new ArrayBuffer(0);
+  let last: GatheredRows | null = null;
   return async (rows) => {
     const { numbers, places } = await nextPlaces(request, rows);
-    if (made?.of !== places) made = { of: places, make: columnMaker({ places, added }) };
+    if (made?.of !== places)
+      made = { of: places, gather: rowGatherer(places), make: columnMaker({ places, added }) };
     const described: ThriftStruct[] = [];
-    for (const range of columnRanges(added.length)) {
-      // Never flushed: the columns are passed on as a whole.
-      const piece = byteBuffer(async () => {}, memory);
-      described.push(...sink.describe(await made.make({ numbers, ...range }, piece)));
-      await sink.addBlock(piece.bytes.subarray(0, piece.used));
-      memory = piece.bytes.buffer as ArrayBuffer;
+    for (const ranges of rangesToGather(added.length, rows)) {
+      last = made.gather({ numbers, ranges, memory: last });
+      for (const [range, columns] of ranges.entries()) {
+        // Never flushed: the columns are passed on as a whole.
+        const piece = byteBuffer(async () => {}, memory);
+        const chunks = await made.make({ numbers, gathered: [last], range, ...columns }, piece);
+        described.push(...sink.describe(chunks));
+        await sink.addBlock(piece.bytes.subarray(0, piece.used));
+        memory = piece.bytes.buffer as ArrayBuffer;
+      }
     }
     return described;
   };
