@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { ServiceCheckJson } from '../../src/cli/json/check-json.ts';
 import { CREDITS_NEEDED } from '../../src/service/check/statement-table.ts';
 import { serveHttp } from '../client/servers.ts';
 import { FastClock } from '../fast-clock.ts';
@@ -11,6 +12,16 @@ import { type Ended, perilbook as runCommand, type SetupOptions } from './comman
 
 /** The small data has no radon in the other county that is asked about: the call fails and is free. */
 const CREDITS_SPENT = CREDITS_NEEDED - 1;
+
+/** The names of what `service check --json` prints: a change of one is a change of the interface. */
+const SERVICE_CHECK: Readonly<Record<keyof ServiceCheckJson, true>> = {
+  statements: true,
+  passed: true,
+  failed: true,
+  skipped: true,
+  creditsSpent: true,
+  creditsUnknown: true,
+};
 
 /** Runs a command by the clock of the service. */
 function perilbook(args: readonly string[], options: SetupOptions): Promise<Ended> {
@@ -82,7 +93,9 @@ test('service check ends with 3 when a statement is broken, and names it', async
   const { folder, url } = await checked(t, tsunamiCosts2);
   const ended = await perilbook(check(url, '--yes', '--json'), { folder });
   assert.equal(ended.code, 3);
-  const { failed, statements } = JSON.parse(ended.stdout);
+  const result = JSON.parse(ended.stdout);
+  assert.deepEqual(Object.keys(result).sort(), Object.keys(SERVICE_CHECK).sort());
+  const { failed, statements } = result;
   assert.equal(
     failed,
     statements.filter(({ outcome }: { outcome: string }) => outcome === 'fail').length,

@@ -10,6 +10,7 @@ import { requireApproval } from '../frame/ask-approval.ts';
 import { type CliContext, printResult, say, sayJson } from '../frame/context.ts';
 import { readOptionalJob } from '../frame/job-of-options.ts';
 import { openExistingStore } from '../frame/open-store.ts';
+import type { CachePruneJson, CacheStatsJson, ChargesJson } from '../json/ledger-json.ts';
 import { listed } from '../messages/format.ts';
 import { durationOption, type RunCommand, usageError } from '../options/command.ts';
 import type { Flags } from '../options/command-table.ts';
@@ -60,11 +61,16 @@ async function showStats(
   ];
   // The figures have the same names as in `quota --json` and `status --json`. Nobody charges those of the sample.
   const sources = stats.sources.map((source) => ({ ...source, oldest: isoTime(source.oldest) }));
-  const value = { sources, ...chargesJson(paid), sample: chargesJson(sample), bytes: stats.bytes };
+  const value: CacheStatsJson = {
+    sources,
+    ...chargesJson(paid),
+    sample: chargesJson(sample),
+    bytes: stats.bytes,
+  };
   printResult(context, flags, value, () => lines);
 }
 
-function chargesJson({ calls, credits }: Charges): object {
+function chargesJson({ calls, credits }: Charges): ChargesJson {
   return {
     calls: {
       charged: calls.charged,
@@ -88,7 +94,7 @@ async function prune(
     const hint = 'For example: perilbook cache prune --older-than 400d';
     throw usageError('cache prune needs --older-than, --rejected, --prices or --damaged', hint);
   }
-  const result: Record<string, number> = {};
+  const result: { -readonly [Name in keyof CachePruneJson]: number } = {};
   const lines: string[] = [];
   if (flags.damaged) {
     const found = await store.damaged({ delete: false });

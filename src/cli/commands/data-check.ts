@@ -15,6 +15,7 @@ import { requireApproval } from '../frame/ask-approval.ts';
 import { print, say, sayJson } from '../frame/context.ts';
 import { type DataAction, refuseMissing } from '../frame/data-settings.ts';
 import { parseStates } from '../frame/states-of-file.ts';
+import type { DataCheckJson, DataRemoveJson } from '../json/data-json.ts';
 import { table } from '../messages/format.ts';
 import { usageError } from '../options/command.ts';
 import type { Flags } from '../options/command-table.ts';
@@ -130,7 +131,7 @@ function boxText(boxes: readonly Box[]): string {
 const problemsOf = ({ error, warnings, away }: CheckedSource): readonly string[] =>
   error === undefined ? [...warnings, ...away] : [error.message];
 
-function checkedJson(checked: CheckedSource): unknown {
+function checkedJson(checked: CheckedSource): DataCheckJson['sources'][number] {
   const { source, probed, error, warnings, away } = checked;
   return {
     source: source.name,
@@ -144,7 +145,6 @@ function checkedJson(checked: CheckedSource): unknown {
       changed: probe.changedAt === undefined ? undefined : new Date(probe.changedAt).toISOString(),
     })),
     away: away.length === 0 ? undefined : away,
-    /** Its columns and states were not looked at. */
     first_bytes_only: isFile(checked),
     error: error && { code: error.code, message: error.message, hint: error.hint },
   };
@@ -217,7 +217,8 @@ export const removeAction: DataAction<Flags<'data remove'>> = async (
       datasets: ofName.length === 0 ? ofSource : [...new Set([...(ofSource ?? []), ...ofName])],
     };
   });
-  if (flags.json) return void sayJson(context, { removed });
+  const value: DataRemoveJson = { removed };
+  if (flags.json) return void sayJson(context, value);
   for (const { source, datasets } of removed) {
     const nothing = isLoaded(source)
       ? `it has no part${of}, and nothing was removed. perilbook data remove ${source} removes all of it`

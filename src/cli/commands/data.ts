@@ -24,6 +24,7 @@ import {
   refuseMissing,
   type SourceFlags,
 } from '../frame/data-settings.ts';
+import type { CountyRatingsJson, DataJson, DataSourceJson } from '../json/data-json.ts';
 import { fittingTable, listed, table } from '../messages/format.ts';
 import { pathGiven, type RunCommand } from '../options/command.ts';
 import type { Flags } from '../options/command-table.ts';
@@ -117,7 +118,7 @@ async function listCommand(context: CliContext, flags: Flags<'data'>): Promise<u
     );
   }
   lines.push(...licenceLines(datasets));
-  const value = { database: file, ...listJson(description, here, context.clock.now()) };
+  const value: DataJson = { database: file, ...listJson(description, here, context.clock.now()) };
   printResult(context, flags, value, () => lines);
 }
 
@@ -284,7 +285,7 @@ function countyRatingsJson({
   unanswered,
   hazards,
   counties,
-}: CountyRatings): object {
+}: CountyRatings): CountyRatingsJson {
   return {
     tracts,
     tracts_without_rating: unrated,
@@ -296,7 +297,20 @@ function countyRatingsJson({
   };
 }
 
-function listJson(description: DataDescription, here: readonly SourceHere[], now: number): object {
+function downloadJson({
+  states,
+  bytes,
+  fetchedAt,
+  checkedAt,
+}: Downloaded): NonNullable<DataSourceJson['downloaded']> {
+  return { states, bytes, fetchedAt, checkedAt };
+}
+
+function listJson(
+  description: DataDescription,
+  here: readonly SourceHere[],
+  now: number,
+): Omit<DataJson, 'database'> {
   const { datasets, unavailable, withoutRecords, sample } = description;
   const missingOf = (topic: TopicSlug) =>
     [...unavailable, ...withoutRecords].find((lacking) => lacking.topic === topic)?.missing ?? [];
@@ -313,14 +327,12 @@ function listJson(description: DataDescription, here: readonly SourceHere[], now
         datasets.some((loaded) => loaded.name === name),
       ),
       missing: missingOf(topic),
-      /** Its description was changed after its data was loaded. */
-      ...(description.outdated.includes(topic) && { outdated: true }),
+      ...(description.outdated.includes(topic) && { outdated: true as const }),
       get: missingOf(topic).length === 0 ? undefined : getCommand([topic], sources),
     })),
     sources: here.map(({ source, downloaded }) => {
       const { name, title, topics, cadence, note } = source;
       const bytes = source.isElsewhere ? null : source.bytes;
-      const { parts: _, ...asked } = downloaded ?? { parts: [] };
       const due = downloaded !== null && isDue(source, downloaded, now);
       return {
         source: name,
@@ -330,7 +342,7 @@ function listJson(description: DataDescription, here: readonly SourceHere[], now
         cadence,
         note,
         due,
-        downloaded: downloaded === null ? null : asked,
+        downloaded: downloaded && downloadJson(downloaded),
       };
     }),
   };

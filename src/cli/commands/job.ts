@@ -7,6 +7,7 @@ import { type JobProblem, readJobText } from '../../job/read-job-file.ts';
 import { formatOfOutput } from '../../rows/open/file-formats.ts';
 import { checkJob } from '../../run/check-job.ts';
 import { type CliContext, print, runHost, sayJson } from '../frame/context.ts';
+import type { JobCheckJson, JobProblemJson } from '../json/check-json.ts';
 import { colorFor } from '../messages/format.ts';
 import { type RunCommand, usageError } from '../options/command.ts';
 import type { Flags } from '../options/command-table.ts';
@@ -28,14 +29,15 @@ const jobCheckCommand: RunCommand<Flags<'job check'>> = async (context, flags, [
     openAreas: (job) => openAreas(host, job),
   });
   if (flags.json) {
-    const asJson = (listed: readonly JobProblem[]) =>
+    const asJson = (listed: readonly JobProblem[]): JobProblemJson[] =>
       listed.map(({ line, column, message }) => ({ line, column, message }));
-    sayJson(context, {
+    const value: JobCheckJson = {
       file,
       ok: problems.length === 0,
       problems: asJson(problems),
       warnings: asJson(warnings),
-    });
+    };
+    sayJson(context, value);
   } else {
     const color = colorFor(context, context.stdout);
     const words = (kind: string, { line, column, message, shown }: JobProblem) =>

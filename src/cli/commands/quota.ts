@@ -8,6 +8,7 @@ import type { Store } from '../../store/port.ts';
 import { type CliContext, print, printData, say, sayJson } from '../frame/context.ts';
 import { readOptionalJob, settingsWithoutJobFile } from '../frame/job-of-options.ts';
 import { openExistingStore } from '../frame/open-store.ts';
+import type { QuotaCommandJson } from '../json/ledger-json.ts';
 import { servicePriceMessages, servicePricesJson } from '../messages/price-messages.ts';
 import {
   type Quota,
@@ -67,10 +68,10 @@ function quotaCommand(isSet: boolean): RunCommand<Flags<'quota set'>> {
         ...(by ? { by, statement: statementJson(by, rows) } : {}),
       }));
       const prices = servicePricesJson(services);
-      sayJson(
-        context,
-        values.length === 1 ? { ...values[0], prices } : { accounts: values, prices },
-      );
+      const [only] = values;
+      const value: QuotaCommandJson =
+        values.length === 1 ? { ...only!, prices } : { accounts: values, prices };
+      sayJson(context, value);
     } else {
       const blocks = sheets.map(({ quota, rows }) =>
         [...quotaMessages(quota), ...(by ? ['', ...statementMessages(by, rows)] : [])].join('\n'),

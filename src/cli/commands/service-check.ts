@@ -29,6 +29,7 @@ import { askToSpend } from '../frame/ask-approval.ts';
 import { type CliContext, print, say, sayJson } from '../frame/context.ts';
 import { jobOfAccount } from '../frame/job-of-options.ts';
 import { openStore } from '../frame/open-store.ts';
+import type { ServiceCheckJson } from '../json/check-json.ts';
 import { type RunCommand, usageError } from '../options/command.ts';
 import type { Flags } from '../options/command-table.ts';
 import { EXIT } from '../options/exit-codes.ts';
@@ -148,7 +149,12 @@ async function performCheck(
     state = limits.reached === null ? 'complete' : 'paused';
     // What was spent according to the ledger.
     const { charged, unknown } = await store.runSpending(run);
-    if (flags.json) sayJson(context, { ...result, creditsSpent: charged, creditsUnknown: unknown });
+    const value: ServiceCheckJson = {
+      ...result,
+      creditsSpent: charged,
+      creditsUnknown: unknown,
+    };
+    if (flags.json) sayJson(context, value);
     const { passed, failed, skipped } = result;
     const spent = `${counted(charged, 'credit')} spent${unknown === 0 ? '' : `, perhaps ${unknown} more`}`;
     say(

@@ -9,6 +9,7 @@ import type { RunRecord } from '../../store/runs/port.ts';
 import { lineWidth, print, printData, sayJson } from '../frame/context.ts';
 import { readOptionalJob } from '../frame/job-of-options.ts';
 import { openExistingStore } from '../frame/open-store.ts';
+import type { StatusRunJson } from '../json/ledger-json.ts';
 import { fittingTable } from '../messages/format.ts';
 import type { RunCommand } from '../options/command.ts';
 import type { Flags } from '../options/command-table.ts';
@@ -159,7 +160,7 @@ function asCsv(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls): 
   return plainCsv(head, rows);
 }
 
-function asJson(run: RunRecord, calls: Calls) {
+function asJson(run: RunRecord, calls: Calls): StatusRunJson {
   return {
     run: run.run,
     job: run.job,
@@ -167,12 +168,11 @@ function asJson(run: RunRecord, calls: Calls) {
     output: run.output,
     account: run.account,
     state: run.state,
-    started_at: isoTime(run.startedAt),
+    started_at: isoTime(run.startedAt)!,
     finished_at: isoTime(run.finishedAt),
     resume_after: isoTime(run.resumeAfter),
     planned_credits: run.plannedCredits,
     budget: isFree(run) ? null : run.budget,
-    /** Nobody charges the credits of sample data. */
     credits_made_up: isMadeUp(run),
     charged: run.charged,
     unknown: run.unknown,

@@ -2,6 +2,7 @@ import { columnsOf } from '../../columns/topic-columns.ts';
 import { CREDITS } from '../../contract/credits.ts';
 import { TIME_TO_LIVE, TOPICS } from '../../contract/topics.ts';
 import { lineWidth, printResult } from '../frame/context.ts';
+import type { TopicJson } from '../json/ledger-json.ts';
 import { fittingTable } from '../messages/format.ts';
 import type { RunCommand } from '../options/command.ts';
 import type { Flags } from '../options/command-table.ts';
@@ -13,15 +14,17 @@ const DISPENSABLE = ['cadence', 'category', 'fresh for', 'title'];
 
 /** `perilbook topics`: all topics with their columns and how long answers stay fresh. */
 export const topicsCommand: RunCommand<Flags<'topics'>> = async (context, flags) => {
-  const topics = TOPICS.map(({ slug, title, category, cadence }) => ({
-    slug,
-    title,
-    category,
-    credits: CREDITS.single,
-    cadence,
-    fresh_seconds: TIME_TO_LIVE[cadence],
-    columns: columnsOf(slug).map(({ name }) => name),
-  }));
+  const topics = TOPICS.map(
+    ({ slug, title, category, cadence }): TopicJson => ({
+      slug,
+      title,
+      category,
+      credits: CREDITS.single,
+      cadence,
+      fresh_seconds: TIME_TO_LIVE[cadence],
+      columns: columnsOf(slug).map(({ name }) => name),
+    }),
+  );
   const rows = topics.map(({ slug, title, category, cadence, fresh_seconds, columns }) => [
     slug,
     title,

@@ -7,6 +7,7 @@ import type { Job } from '../../job/settings.ts';
 import { readKeys } from '../../run/frame/api-keys.ts';
 import type { RunResult } from '../../run/run-job.ts';
 import { isoTime } from '../../run/summary.ts';
+import type { RunFinished } from '../json/run-finished.ts';
 import { errorReport } from '../options/exit-codes.ts';
 import { type CliContext, say } from './context.ts';
 
@@ -30,20 +31,16 @@ export async function openFinish(
   const env = withoutSecrets(context.env, job);
   return async (outcome: RunOutcome) => {
     const result = outcome.kind === 'ended' ? outcome.result : null;
-    // Stable names, snake case.
-    const finished = {
+    const finished: RunFinished = {
       event: 'run.finished',
       version,
       job: job.name,
-      /** The number of the run in its store; null where it ended before it got one. */
       run: result?.summary.run ?? null,
       exit_code: outcome.exitCode,
-      /** `complete`, `incomplete`, `paused`, `stopped`, `interrupted`; `failed` where an error ended it. */
       state: result?.state ?? 'failed',
-      started_at: isoTime(startedAt),
-      ended_at: isoTime(clock.now()),
+      started_at: isoTime(startedAt)!,
+      ended_at: isoTime(clock.now())!,
       error: outcome.kind === 'error' ? errorReport(outcome.error) : null,
-      /** What `--json` prints; null where an error ended the run. */
       summary: result?.summary ?? null,
     };
     // No key is in a summary; should one get there, it stays on this machine.

@@ -1,13 +1,14 @@
 /* Messages as JSON lines (`--log json`), and those that main.ts prints. Imports almost nothing: an interrupt may come before the program
  * is loaded. */
 import { printableJson } from '../../base/printable.ts';
+import type { LogEvents } from '../json/run-finished.ts';
 
 export type LogLevel = 'info' | 'warning' | 'error';
 
-export type Log = (
+export type Log = <Event extends keyof LogEvents>(
   level: LogLevel,
-  event: string,
-  fields: Readonly<Record<string, unknown>>,
+  event: Event,
+  fields: LogEvents[Event],
 ) => void;
 
 /** Whether a command line asks for JSON lines. Read before it is parsed, so that an error in it is a line too. */
@@ -17,7 +18,12 @@ export function wantsJsonLog(args: readonly string[]): boolean {
   );
 }
 
-export function logLine(now: number, ...[level, event, fields]: Parameters<Log>): string {
+export function logLine<Event extends keyof LogEvents>(
+  now: number,
+  level: LogLevel,
+  event: Event,
+  fields: LogEvents[Event],
+): string {
   return `${printableJson({ time: new Date(now).toISOString(), level, event, ...fields })}\n`;
 }
 

@@ -5,6 +5,7 @@ import type { TransferProgress } from '../../data/download/transfer-rate.ts';
 import type { LoadResult } from '../../data/loaders/load-files.ts';
 import type { Source } from '../../data/sources/source.ts';
 import type { Box } from '../../geo/bounding-boxes.ts';
+import type { DataGetJson } from '../json/data-json.ts';
 import { type Color, hintLine, table } from './format.ts';
 
 /** A state of unknown size is estimated as a 51st of the US. */
@@ -200,7 +201,7 @@ const comparedBy = ({ download }: Source): string =>
     ? 'its ids and codes'
     : 'its ids alone, so that cannot be told';
 
-export function sourceOutcomesJson(outcomes: readonly SourceOutcome[]): unknown {
+export function sourceOutcomesJson(outcomes: readonly SourceOutcome[]): DataGetJson {
   return {
     sources: outcomes.map(({ source, slices, newFiles, loaded, error }) => ({
       source: source.name,

@@ -3,6 +3,7 @@ import { callName } from '../../contract/credits.ts';
 import { pricesSummary } from '../../run/summary.ts';
 import type { ChargedPriceSummary } from '../../run/summary-shapes.ts';
 import type { ServicePrices } from '../../store/ledger/port.ts';
+import type { ServicePriceJson } from '../json/ledger-json.ts';
 
 /** The prices that are not the contract's, those of one amount and day together: `a single call of hail costs 3 credits, …`. */
 export function priceTexts(prices: readonly ChargedPriceSummary[]): string[] {
@@ -34,9 +35,7 @@ export function servicePriceMessages(services: readonly ServicePrices[]): string
 }
 
 /** All prices that services charged, for `--json`. */
-export function servicePricesJson(
-  services: readonly ServicePrices[],
-): readonly (ChargedPriceSummary & { readonly service: string })[] {
+export function servicePricesJson(services: readonly ServicePrices[]): readonly ServicePriceJson[] {
   return services.flatMap(({ source, charged }) =>
     pricesSummary(charged).map((price) => ({ service: source, ...price })),
   );

@@ -11,6 +11,7 @@ import {
 import { isoTime } from '../../run/summary.ts';
 import { total } from '../../store/ledger/admission.ts';
 import type { Correction, StatementBy, StatementRow } from '../../store/ledger/port.ts';
+import type { ChargesJson, QuotaJson, StatementLineJson } from '../json/ledger-json.ts';
 import { listed, table } from './format.ts';
 
 export interface Quota {
@@ -21,7 +22,7 @@ export interface Quota {
   readonly freeCalls: number;
 }
 
-export function quotaJson({ state, hasSubscription, freeCalls }: Quota): Record<string, unknown> {
+export function quotaJson({ state, hasSubscription, freeCalls }: Quota): QuotaJson {
   const { subscription, reserve, name, isAssumed = false } = state.account;
   const { period, spending, available } = state;
   const { correction } = spending;
@@ -29,8 +30,8 @@ export function quotaJson({ state, hasSubscription, freeCalls }: Quota): Record<
     account: name,
     subscription: hasSubscription ? subscription.name : null,
     subscription_assumed: hasSubscription && isAssumed,
-    period_start: isoTime(period.start),
-    resets_on: isoTime(period.end),
+    period_start: isoTime(period.start)!,
+    resets_on: isoTime(period.end)!,
     allowance: hasSubscription ? subscription.creditsPerMonth : null,
     charged: spending.charged,
     free_calls: freeCalls,
@@ -38,7 +39,7 @@ export function quotaJson({ state, hasSubscription, freeCalls }: Quota): Record<
     in_flight: spending.open,
     ...(spending.later ? { counted_later: spending.later } : {}),
     correction: correction
-      ? { spent_elsewhere: correction.elsewhere, at: isoTime(correction.at) }
+      ? { spent_elsewhere: correction.elsewhere, at: isoTime(correction.at)! }
       : null,
     reserved: reserve,
     left: hasSubscription ? available : null,
@@ -126,7 +127,7 @@ function exhaustedMessage({
   ];
 }
 
-export function statementJson(by: StatementBy, rows: readonly StatementRow[]): unknown[] {
+export function statementJson(by: StatementBy, rows: readonly StatementRow[]): StatementLineJson[] {
   return rows.map((row) => ({ ...formatSpender(by, row), ...figuresOf(row) }));
 }
 
@@ -175,11 +176,11 @@ export function statementMessages(by: StatementBy, rows: readonly StatementRow[]
 function formatSpender(
   by: StatementBy,
   { name, job }: StatementRow,
-): Record<string, string | number> {
+): Omit<StatementLineJson, keyof ChargesJson> & { readonly job?: string | number } {
   return by === 'run' ? { run: name, job: job ?? '' } : { [by]: name };
 }
 
-function figuresOf({ calls, credits }: StatementRow) {
+function figuresOf({ calls, credits }: StatementRow): ChargesJson {
   return {
     calls: {
       charged: calls.charged,

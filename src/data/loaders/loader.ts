@@ -136,9 +136,11 @@ export function earlierFiles(): () => (identity: string, positions?: readonly nu
   };
 }
 
-interface Rejection {
+/** Rows that were not used, for one reason. */
+export interface Rejection {
   readonly reason: string;
   readonly count: number;
+  /** Where the first of them is, and what is there. */
   readonly firstFile: string;
   /** From 1; the number of the feature in a file without lines. */
   readonly firstLine: number;

@@ -31,8 +31,14 @@ export interface LoadedDataset extends Omit<DatasetInfo, 'files'> {
   readonly rows: number;
   /** When its records last changed, in milliseconds since the epoch. */
   readonly loadedAt: number;
-  readonly parts: readonly ReturnType<typeof summaryOf>[];
+  readonly parts: readonly LoadedPart[];
 }
+
+/** The part of a dataset that is replaced and removed as a whole: a state, or the whole US. */
+type LoadedPart = Pick<
+  DatasetPart,
+  'state' | 'reach' | 'files' | 'vintage' | 'rows' | 'territories' | 'loadedAt'
+>;
 
 export interface DataDescription {
   readonly datasets: readonly LoadedDataset[];
@@ -125,7 +131,15 @@ function described(
   };
 }
 
-function summaryOf({ state, reach, files, vintage, rows, territories, loadedAt }: DatasetPart) {
+function summaryOf({
+  state,
+  reach,
+  files,
+  vintage,
+  rows,
+  territories,
+  loadedAt,
+}: DatasetPart): LoadedPart {
   return { state, reach, files, vintage, rows, territories, loadedAt };
 }
 

@@ -142,6 +142,7 @@ export function creditsAtRisk(hasNarrowKey: boolean): number {
 }
 
 /** The checks of all statements. */
+/** What was found of a service: each statement of the contract, and how many had which outcome. */
 export interface CheckResult {
   readonly statements: readonly CheckedStatement[];
   readonly passed: number;

@@ -4,7 +4,7 @@ import type { Spending } from '../ledger/port.ts';
 export type FinalState = 'complete' | 'incomplete' | 'paused' | 'stopped' | 'interrupted';
 
 /** `cut off`: its process died before it ended. */
-type RunState = 'running' | 'cut off' | FinalState;
+export type RunState = 'running' | 'cut off' | FinalState;
 
 export interface RunRecord extends Spending {
   readonly run: number;
