@@ -373,10 +373,11 @@ function learnOfKey(
   if (lesson === 'accepted') payer.accepted(key, call);
   if (lesson === null || lesson === 'accepted') return;
   const isInvalid = lesson === 'invalid';
-  const refusedScope = lesson === 'scope_denied' ? ' the scope' : ' a call of the scope';
+  const isNamed = lesson === 'scope_denied';
+  const refusedScope = isNamed ? ' the scope' : ' a call of the scope';
   const what = `${key.name ?? 'the key'}${isInvalid ? '' : `${refusedScope} ${scopeOf(call)}`}`;
   const refused = `The service refused ${what} ${refusal}`;
-  payer.keyRefused(key, call, isInvalid ? 'key' : 'scope', refused);
+  payer.keyRefused(key, call, isInvalid ? 'key' : isNamed ? 'scope' : 'call', refused);
   if (!payer.hasNoKey) {
     const then = isInvalid ? 'The next key is used' : 'What is left is planned again without it';
     effects.notice(`${refused}. ${then}.`);

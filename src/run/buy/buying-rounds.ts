@@ -96,7 +96,11 @@ async function buyRounds(context: BuyingContext): Promise<Stop | null> {
   const planned = spentBefore + price + retryCredits;
   /** The stop where the rest costs more than before, and more than the run may still spend; null where it goes on.
    * @param byOldPrices the rest by the prices of before, which does not show that a bundle here lacked what it was bought for */
-  const stopAtRise = async (byOldPrices: number, why: string): Promise<Stop | null> => {
+  const stopAtRise = async (
+    byOldPrices: number,
+    why: string,
+    isForNow = false,
+  ): Promise<Stop | null> => {
     const after = costOfRest();
     const spending = await spentNow();
     const spent = total(spending);
@@ -104,7 +108,8 @@ async function buyRounds(context: BuyingContext): Promise<Stop | null> {
     const fits = spent + after <= limits.budget && spent - spending.unknown + after <= planned;
     if (after <= before || fits) return null;
     // What this run has spent above the plan is no part of what the rest cost before.
-    return riseStop(why, after, byOldPrices < after ? byOldPrices : before);
+    const expected = byOldPrices < after ? byOldPrices : before;
+    return riseStop(why, { rest: after, expected, isForNow });
   };
   // A missing scope may show only by the service's 403.
   const buyable = job.topics.filter((topic) => mayBuy(payer.priceList, topic));
@@ -125,10 +130,10 @@ async function buyRounds(context: BuyingContext): Promise<Stop | null> {
       const { priceList } = payer;
       await buyCells(buying, queue, { order, topicsOf, credits });
       if (health.stopped) return health.stopped;
-      const { dearer } = payer;
+      const { dearer, isDearerForNow } = payer;
       if (dearer !== null) {
         payer.acceptPrices();
-        const stop = await stopAtRise(costOf(queue, priceList), dearer);
+        const stop = await stopAtRise(costOf(queue, priceList), dearer, isDearerForNow);
         if (stop !== null) return stop;
       }
       const again = (await plan.areas?.findContradicted(context.effects.notice)) ?? null;

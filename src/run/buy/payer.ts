@@ -45,6 +45,7 @@ export class Payer {
   readonly #isQuotaDoubted: boolean;
   #priceList: PriceList;
   #dearer: string | null = null;
+  #isDearerForNow = false;
   #short: 'quota' | 'budget' | null = null;
   /** The highest price that the quota still covers, as far as refusals have shown. A run may continue past the anniversary. */
   #ofQuota: { readonly cap: number; readonly until: number } | null = null;
@@ -122,8 +123,14 @@ export class Payer {
     return this.#dearer;
   }
 
+  /** The refusal that made it dearer names no scope: it is not noted, and the next run asks again. */
+  get isDearerForNow(): boolean {
+    return this.#isDearerForNow;
+  }
+
   acceptPrices(): void {
     this.#dearer = null;
+    this.#isDearerForNow = false;
   }
 
   /** Whether the account has the credits for a call, as far as refusals have shown. */
@@ -142,12 +149,13 @@ export class Payer {
     return this.#apiKeys.exhausted;
   }
 
-  /** The service refused a key: altogether (401), or for the scope of this call (403). @param why one sentence, without its full stop */
-  keyRefused(key: Key, call: Call, what: 'key' | 'scope', why: string): void {
+  /** The service refused a key: altogether (401), for the scope of this call (403), or this call without naming its scope.
+   * @param why one sentence, without its full stop */
+  keyRefused(key: Key, call: Call, what: 'key' | 'scope' | 'call', why: string): void {
     this.#isKeyRefused = true;
     if (what === 'key') this.#apiKeys.markInvalid(key);
     else this.#apiKeys.denyScope(key, scopeOf(call));
-    this.#reprice(why);
+    this.#reprice(why, what === 'call');
   }
 
   /** Records that a call of this price was refused for lack of credits, at that time by the slowest clock. Cheaper calls may
@@ -235,10 +243,12 @@ export class Payer {
     return makePriceList(this.#job, this.#contents, this.#apiKeys, prices);
   }
 
-  #reprice(why: string): void {
+  #reprice(why: string, isForNow = false): void {
     const before = this.#priceList;
     this.#priceList = this.#makePriceList();
-    if (mayCostMore(before, this.#priceList, this.#job.topics)) this.#dearer ??= why;
+    if (this.#dearer !== null || !mayCostMore(before, this.#priceList, this.#job.topics)) return;
+    this.#dearer = why;
+    this.#isDearerForNow = isForNow;
   }
 }
 

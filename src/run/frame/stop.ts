@@ -35,6 +35,8 @@ export const STOPS = {
   limit: RESUMED,
   /** The rest costs more than the run may spend, because the service refused a way to buy or charges more. */
   price: { ...RESUMED, next: 'To buy the rest at that price' },
+  /** The same after a refusal that names no scope: the next run asks again, at the price of before. */
+  refusal: { ...RESUMED, next: 'To ask the service again' },
   /** `--limit`: a trial with the first rows. */
   rows: { ...RESUMED, next: 'For all rows' },
   time: RESUMED,
@@ -139,10 +141,17 @@ export function unbelievableCost(figures: string): Stop {
   return stopFor('cost', `${why}. The ledger counts the highest figure; nothing more was bought.`);
 }
 
-/** The stop before a rest that costs more than planned and than the run may spend. @param why a sentence without its full stop */
-export function riseStop(why: string, rest: number, planned: number): Stop {
-  const costs = `What is left costs ${counted(rest, 'credit')} now, ${grouped(planned)} before`;
-  return stopFor('price', `${why}. ${costs}: nothing more was bought.`);
+/** The stop before a rest that costs more than expected and than the run may spend. @param why a sentence without its full stop */
+export function riseStop(
+  why: string,
+  {
+    rest,
+    expected,
+    isForNow,
+  }: { readonly rest: number; readonly expected: number; readonly isForNow: boolean },
+): Stop {
+  const costs = `What is left costs ${counted(rest, 'credit')} now, ${grouped(expected)} before`;
+  return stopFor(isForNow ? 'refusal' : 'price', `${why}. ${costs}: nothing more was bought.`);
 }
 
 /** The stop at a spending limit, which its message names: the job's budget, or the plan that the run began with (`--yes`). */
