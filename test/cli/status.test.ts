@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
+import type { FinalState } from '../../src/store/runs/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -79,4 +81,41 @@ test('charged, unknown and in flight are three things, in status and in the repo
     cutOff.stdout,
     /cut off[\s\S]*book was cut off: its process ended without finishing\. Run it again/,
   );
+});
+
+test('runs of the library and look-ups that follow each other are one line, with their sums', async (t) => {
+  const folder = temporaryFolder(t);
+  const clock = new FastClock('2026-03-15T12:00:00Z', 1);
+  const owner = { name: 'other', isAlive: () => true };
+  const store = openSqliteStore(join(folder, 'store.db'), clock, owner);
+  t.after(() => store.close());
+  const begin = async (job: string, output: string, state: FinalState, account = 'account') => {
+    const input = output === devNull ? '-' : `${job}.csv`;
+    const run = { job, input, output, account, plannedCredits: 3, budget: 3 };
+    const number = await store.startRun(run);
+    await store.finishRun(number, { state, resumeAfter: null, summary: null });
+  };
+  for (let call = 0; call < 40; call++) await begin('library', devNull, 'complete');
+  await begin('library', devNull, 'paused');
+  for (let night = 0; night < 3; night++) await begin('book', 'out.csv', 'complete');
+  for (let call = 0; call < 30; call++) await begin('library', devNull, 'complete');
+  const { stdout } = await perilbook(['status', '--store', 'store.db'], { folder, clock });
+  const lines = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.trim().split(/ {2,}/).slice(0, 5));
+  assert.deepEqual(
+    lines.map(([runs, job, , state, planned]) => [runs, job, state, planned]),
+    [
+      ['run', 'job', 'state', 'planned'],
+      ['45 to 74', 'library', 'complete', '90'],
+      ['44', 'book', 'complete', '3'],
+      ['43', 'book', 'complete', '3'],
+      ['42', 'book', 'complete', '3'],
+      ['41', 'library', 'paused', '3'],
+      ['1 to 40', 'library', 'complete', '120'],
+    ],
+  );
+  const json = await perilbook(['status', '--store', 'store.db', '--json'], { folder, clock });
+  assert.equal(JSON.parse(json.stdout).length, 74, 'each run is there');
 });

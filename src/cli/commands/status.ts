@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { dateTime, grouped } from '../../base/format-numbers.ts';
+import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { isFreeAccount, isSampleAccount } from '../../job/account-settings.ts';
+import { NO_OUTPUT } from '../../job/settings.ts';
 import { plainCsv } from '../../rows/csv/field-bytes.ts';
 import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
@@ -42,20 +43,49 @@ export const statusCommand: RunCommand<Flags<'status'>> = async (context, flags,
       `No runs${target === undefined ? '' : ` of ${job.name}`} in ${shownAddress(job.store)}`,
     );
   } else {
-    const lines = asTable(runs.slice(0, SHOWN), callsOf, lineWidth(context.stdout));
-    lines.push(...ofSample(runs.slice(0, SHOWN)), ...whenToResume(runs, context.clock.now()));
-    if (runs.length > SHOWN)
-      lines.push(`and ${grouped(runs.length - SHOWN)} earlier runs (see --json)`);
+    const groups = groupRuns(runs);
+    const shown = groups.slice(0, SHOWN);
+    const lines = asTable(shown, callsOf, lineWidth(context.stdout));
+    lines.push(...ofSample(shown), ...whenToResume(runs, context.clock.now()));
+    const earlier = groups.slice(SHOWN).flat().length;
+    if (earlier > 0) lines.push(`and ${counted(earlier, 'earlier run')} (see --json)`);
     print(context, lines.join('\n'));
   }
 };
 
+/** Runs that a line shows together, the newest first. */
+type RunGroup = readonly [RunRecord, ...RunRecord[]];
+
+/** A program begins a run with each call of the library, and a look-up is one: those of one kind that follow each other are one line. */
+function groupRuns(runs: readonly RunRecord[]): RunGroup[] {
+  const kindOf = ({ job, input, account, state, resumeAfter }: RunRecord) =>
+    JSON.stringify([job, input, account, state, resumeAfter]);
+  const groups: [RunRecord, ...RunRecord[]][] = [];
+  for (const run of runs) {
+    const last = groups.at(-1);
+    const isMore =
+      last !== undefined &&
+      [run, last[0]].every(({ output }) => output === NO_OUTPUT) &&
+      kindOf(run) === kindOf(last[0]);
+    if (isMore) last.push(run);
+    else groups.push([run]);
+  }
+  return groups;
+}
+
+/** `12`, or `3 to 12`. */
+function numbersOf(group: RunGroup): string {
+  const [{ run: newest }, oldest] = [group[0], group.at(-1)!.run];
+  return newest === oldest ? String(newest) : `${oldest} to ${newest}`;
+}
+
 function asTable(
-  runs: readonly RunRecord[],
+  groups: readonly RunGroup[],
   callsOf: (run: RunRecord) => Calls,
   screen: number,
 ): string[] {
   // Most runs have ended, and have no calls in flight.
+  const runs = groups.flat();
   const inFlight = runs.some(({ open }) => open > 0)
     ? [['in flight', (run: RunRecord) => run.open] as const]
     : [];
@@ -68,11 +98,15 @@ function asTable(
   ];
   const shown = runs.every(isFree) ? [] : spending;
   const head = ['run', 'job', 'started', 'state', ...shown.map(([name]) => name), 'resume after'];
-  const rows = runs.map((run) => [
-    ...[String(run.run), run.job, dateTime(run.startedAt), run.state],
-    ...shown.map(([, of]) => (isFree(run) ? '' : grouped(of(run)))),
-    run.resumeAfter === null ? '' : dateTime(run.resumeAfter),
-  ]);
+  const rows = groups.map((group) => {
+    const [{ job, startedAt, state, resumeAfter }] = group;
+    const sumOf = (of: (run: RunRecord) => number) => group.reduce((sum, run) => sum + of(run), 0);
+    return [
+      ...[numbersOf(group), job, dateTime(startedAt), state],
+      ...shown.map(([, of]) => (isFree(group[0]) ? '' : grouped(sumOf(of)))),
+      resumeAfter === null ? '' : dateTime(resumeAfter),
+    ];
+  });
   return fittingTable(head, rows, DISPENSABLE, '', screen);
 }
 
@@ -82,10 +116,11 @@ function isFree({ account }: RunRecord): boolean {
 }
 
 /** What the credits of sample runs are that show what a subscription does. */
-function ofSample(runs: readonly RunRecord[]): string[] {
-  const numbers = runs.filter((run) => isMadeUp(run) && !isFree(run)).map(({ run }) => run);
-  if (numbers.length === 0) return [];
-  const which = numbers.length === 1 ? `Run ${numbers[0]} is` : `Runs ${numbers.join(', ')} are`;
+function ofSample(groups: readonly RunGroup[]): string[] {
+  const madeUp = groups.filter(([run]) => isMadeUp(run) && !isFree(run));
+  if (madeUp.length === 0) return [];
+  const numbers = madeUp.map(numbersOf).join(', ');
+  const which = madeUp.flat().length === 1 ? `Run ${numbers} is` : `Runs ${numbers} are`;
   return [
     `${which} of sample data: nothing was charged. The credits are those that a paid service would charge.`,
   ];
