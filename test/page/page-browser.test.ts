@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { makeJob } from '../../src/job/settings.ts';
+import { fakeService } from '../fake-service.ts';
 import { places } from '../run/harness.ts';
 import {
   choose,
@@ -358,6 +359,38 @@ test(
     await page.check('[value="sample"]');
     await page.locator('#key-error').waitFor({ state: 'hidden' });
     assert.deepEqual([complaints, scene.bugs, (await scene.harness.ledger()).charged], [[], [], 0]);
+  },
+);
+
+test(
+  'a price that a refusal made dearer says so in the step and in the dialog, before a yes',
+  options,
+  async (t) => {
+    const told = { baseUrl: '' };
+    const scene = await openUi(t, (harness) => {
+      const connection = { kind: 'service', source: 'fake', sample: false } as const;
+      const keys = [harness.key()];
+      return { connectionOf: async () => ({ ...connection, ...told, keys }) };
+    });
+    const { harness } = scene;
+    const fake = await fakeService(t, harness.url);
+    told.baseUrl = fake.url;
+    const body = { error: { code: 'SCOPE_REQUIRED', message: 'Your plan has no wildfire' } };
+    fake.script([{ address: ['/wildfire/'], status: 403, body }]);
+    const { page, complaints } = await openPage(t, scene);
+    await choose(page, scene, portfolio(4));
+    assert.equal(await page.locator('#price-refused').count(), 0);
+    await start(page, '100');
+    const sentence = 'Your plan has no wildfire: this costs 60 credits in place of 4.';
+    await page.locator('#price-refused', { hasText: sentence }).waitFor({ state: 'attached' });
+    await page.fill('#budget', '100');
+    await page.click('#start');
+    await page.locator('#confirm-refused', { hasText: sentence }).waitFor();
+    await nothingFound(page, 'dialog of a dearer price');
+    assert.equal(harness.charged(), 0);
+    await page.click('#confirm-yes');
+    await title(page, 'Complete');
+    assert.deepEqual([complaints, scene.bugs, harness.charged()], [[], [], 60]);
   },
 );
 

@@ -205,17 +205,38 @@ test('a key is tried before Start, once and free of charge; a refusal says what 
 /** The page over a service that does what it is told, with a file of places. */
 async function openFaulty(t: TestContext, count: number, alter?: Alter) {
   const told = { baseUrl: '' };
-  const opened = await openBook(t, places(count), (harness) => ({
-    connectionOf: async () => ({
-      ...({ kind: 'service', source: 'fake', sample: false } as const),
-      baseUrl: told.baseUrl,
-      keys: [harness.key()],
-    }),
-  }));
+  const opened = await openBook(t, places(count), (harness) => {
+    const connection = { kind: 'service', source: 'fake', sample: false } as const;
+    const keys = [harness.key()];
+    return { connectionOf: async () => ({ ...connection, ...told, keys }) };
+  });
   const fake = await fakeService(t, opened.harness.url, alter);
   told.baseUrl = fake.url;
   return { ...opened, fake };
 }
+
+test('a price that a refusal made dearer is bought only where the dialog said so, with the sentence of the service', async (t) => {
+  const { harness, fake, visitor, id, post, run, bugs } = await openFaulty(t, 2);
+  const body = { error: { code: 'SCOPE_REQUIRED', message: 'wildfire is not yours' } };
+  fake.script([{ address: ['/wildfire/'], status: 403, body }]);
+  const { end } = await run(100);
+  assert.deepEqual([end?.state, harness.charged()], ['paused', 0]);
+  const { summary, refused } = (await post('price')).body;
+  assert.equal(summary.credits, 30);
+  assert.match(
+    refused,
+    /^The service refused the scope wildfire on \S+ \(403 SCOPE_REQUIRED\): wildfire is not yours: this costs 30 credits in place of 2\.$/,
+  );
+  const unseen = await run(100);
+  assert.deepEqual([unseen.error?.code, harness.charged()], ['NEEDS_APPROVAL', 0]);
+  const lower = await run(100, { acceptedPrice: 29 });
+  assert.deepEqual([lower.error?.code, harness.charged()], ['NEEDS_APPROVAL', 0]);
+  assert.equal((await run(0)).error, null, 'nothing can be spent');
+  const seen = await run(100, { acceptedPrice: summary.credits });
+  assert.deepEqual([seen.error, seen.end?.state, harness.charged()], [null, 'complete', 30]);
+  assert.equal((await post('price')).body.refused, null);
+  assert.deepEqual([bugs, (await visitor.ask('GET', `/api/files/${id}`)).status], [[], 200]);
+});
 
 /** Bundles report all topics but every third as unavailable: each is asked for again, as a single. */
 const lacking: Alter = (address, answer) => {

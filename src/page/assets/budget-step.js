@@ -68,8 +68,9 @@ async function ask() {
   // The choice has changed since it was priced.
   if (state.price.isStale.value) await state.untilPriced();
   if (!canStart()) return;
-  const { credits_limit: most } = state.priced.value.summary;
+  const { credits_limit: most, credits: price } = state.priced.value.summary;
   const asked = {
+    acceptedPrice: state.priced.value.refused === null ? null : price,
     credits: state.isLocal.value || isDone() ? 0 : (state.budget.value ?? most),
     choice: state.pricedChoice.value,
   };
@@ -78,11 +79,14 @@ async function ask() {
 }
 
 /** Runs what was priced: the choice may have changed since. */
-async function begin({ credits, choice }) {
+async function begin({ credits, choice, acceptedPrice }) {
   startError.value = null;
   confirmed.value = null;
   try {
-    const start = { ...choice, budget: credits, confirmed: confirmation(credits) };
+    const start = {
+      ...{ ...choice, budget: credits, acceptedPrice },
+      confirmed: confirmation(credits),
+    };
     const before = run.value;
     await post(`/api/files/${state.file.value.id}/start`, start);
     state.budgetText.value = '';
@@ -229,8 +233,9 @@ export function Confirmation() {
     close();
     void begin(asked);
   };
-  return html`<dialog id="confirm" ref=${dialog} aria-labelledby="confirm-title" aria-describedby="confirm-words" onClose=${whenClosed}>
+  return html`<dialog id="confirm" ref=${dialog} aria-labelledby="confirm-title" aria-describedby="confirm-refused confirm-words" onClose=${whenClosed}>
     <h2 id="confirm-title">${confirmation(asked.credits)}?</h2>
+    ${asked.credits > 0 && state.priced.value.refused !== null && html`<p id="confirm-refused"><strong>${state.priced.value.refused}</strong></p>`}
     <p id="confirm-words">${askWords(asked.credits)}</p>
     <p id="confirm-more" class="soft">${moreWords()}</p>
     <p class="row"><button type="button" id="confirm-no" class="button" autofocus onClick=${close}>Cancel</button>

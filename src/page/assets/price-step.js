@@ -26,6 +26,7 @@ export function PriceStep() {
   return html`<section id="price-step" class=${price.isStale.value ? 'stale' : ''} aria-labelledby="price-title">
     <${Fold} name="price" title=${isHere ? 'Look-up' : 'Price'} line=${line} isOpen=${folds.price}>
       <p class="figure" aria-live="polite"><strong id="price">${summary && grouped(isHere ? left : summary.credits)}</strong> <span id="price-words">${summary && (isHere ? localWords(summary, left) : wordsOf(summary))}</span></p>
+      ${value?.refused && html`<p id="price-refused"><strong>${value.refused}</strong></p>`}
       <p id="price-verdict">${summary ? verdictOf(summary, value.account) : error === null && question === null ? 'Choose the location columns and at least one topic.' : ''}</p>
       <${ErrorBox} id="price-error" error=${shownError} />
       ${summary !== null && !isHere && html`<${Curve} curve=${value.curve} summary=${summary} /><${Ways} ways=${summary.ways} />`}

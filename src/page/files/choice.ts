@@ -48,7 +48,12 @@ export type Choice = z.infer<typeof choiceSchema>;
 export const reachSchema = z.strictObject({ ...choiceSchema.shape, budget: z.int().nonnegative() });
 
 /** Spending needs a budget and the sentence that the user confirmed. */
-export const startSchema = z.strictObject({ ...reachSchema.shape, confirmed: z.string() });
+export const startSchema = z.strictObject({
+  ...reachSchema.shape,
+  confirmed: z.string(),
+  /** The price that the dialog showed with the refusal that made it dearer. */
+  acceptedPrice: z.int().nonnegative().nullish(),
+});
 
 export function makeJobFile(choice: Choice, columns: readonly string[]): JobFile {
   const { lat, lng, placeOrder, optimize, header, order, source } = choice;

@@ -3,6 +3,7 @@ import { shareOf } from '../../base/format-numbers.ts';
 import type { Job } from '../../job/settings.ts';
 import { purchaseJob } from '../../run/frame/connection-kinds.ts';
 import { type Effects, openContext, type RunContext } from '../../run/frame/run-context.ts';
+import { refusedWayText } from '../../run/plan/approval.ts';
 import { purchaseBySet } from '../../run/plan/cheapest-calls.ts';
 import { NO_FIELDS } from '../../run/plan/planning.ts';
 import { findReach } from '../../run/plan/reach.ts';
@@ -24,6 +25,8 @@ export interface JobPrice {
   readonly curve: BudgetCurve | null;
   /** Null for local data, which has no account; `resets` in milliseconds since the epoch. */
   readonly account: { readonly name: string; readonly resets: number } | null;
+  /** Why it is dearer than the cheapest way, with the service's sentence, where a refusal keeps it from that; null where none does. */
+  readonly refused: string | null;
 }
 
 /** What a budget buys. */
@@ -134,9 +137,12 @@ export class Pricing implements Disposable {
       ...rest,
       note: withoutTerminal(note),
     }));
+    const { refusedWay } = prepared.plan;
+    const refused =
+      refusedWay && withoutTerminal(refusedWayText(refusedWay, prepared.summary.credits));
     // Local data has no account, and its answers are free.
     const curve = connection.kind === 'local' ? null : budgetCurve(prepared);
-    return { summary: { ...prepared.summary, findings }, curve, account };
+    return { summary: { ...prepared.summary, findings }, curve, account, refused };
   }
 
   async #scanned(context: RunContext): Promise<Scan> {

@@ -27,6 +27,14 @@ import { type BudgetReach, type JobPrice, type PriceRequest, Pricing } from '../
 import { type ChosenFile, Workspace } from '../files/workspace.ts';
 import { type EndedRun, latestRun, Runs, type RunUpdate } from './runs.ts';
 
+/** What the user confirmed. */
+interface Confirmed {
+  readonly budget: number;
+  readonly confirmed: string;
+  /** The price that was shown with the refusal that made it dearer; null where none was. */
+  readonly acceptedPrice: number | null;
+}
+
 /** The operations of the page, without HTTP: one method for each route. */
 export class UiApi {
   readonly dependencies: UiDependencies;
@@ -154,7 +162,11 @@ export class UiApi {
   }
 
   /** Starts a run. @throws RefusedRequest unless the confirmation names this budget */
-  async start(file: ChosenFile, choice: Choice, budget: number, confirmed: string): Promise<void> {
+  async start(
+    file: ChosenFile,
+    choice: Choice,
+    { budget, confirmed, acceptedPrice }: Confirmed,
+  ): Promise<void> {
     if (confirmed !== confirmation(budget)) {
       const message = unapprovedText('run', { most: counted(budget, 'credit'), parts: null });
       throw new RefusedRequest(409, 'NEEDS_APPROVAL', message, `Confirm: ${confirmation(budget)}.`);
@@ -166,7 +178,7 @@ export class UiApi {
     }
     const settings = { ...(await this.#settingsOf(file, choice)), budget };
     const job = this.#jobOf(file, settings);
-    this.runs.start(file.id, job);
+    this.runs.start(file.id, job, acceptedPrice);
     this.workspace.keepSettings(file, { ...this.#placeOf(file), output: job.output, ...settings });
   }
 

@@ -63,8 +63,8 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
   ask('offer', choiceSchema, (file, choice) => api.data(file, choice, false));
   ask('download', choiceSchema, (file, choice) => api.data(file, choice, true));
   app.post<OfFile>('/api/files/:id/start', async ({ params, body }, reply) => {
-    const { budget, confirmed, ...choice } = read(startSchema, body);
-    await api.start(api.file(params.id), choice, budget, confirmed);
+    const { budget, confirmed, acceptedPrice = null, ...choice } = read(startSchema, body);
+    await api.start(api.file(params.id), choice, { budget, confirmed, acceptedPrice });
     return reply.code(202).send({ started: true });
   });
   app.post<OfFile>('/api/files/:id/stop', async ({ params }, reply) => {

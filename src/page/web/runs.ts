@@ -16,6 +16,7 @@ import {
 } from '../../run/estimate.ts';
 import { newProgress } from '../../run/frame/progress.ts';
 import { openContext } from '../../run/frame/run-context.ts';
+import { neededApproval } from '../../run/plan/approval.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { runJob } from '../../run/run-job.ts';
 import type { RunSummary } from '../../run/summary-shapes.ts';
@@ -30,6 +31,11 @@ import {
 } from '../files/page-words.ts';
 
 const MOST_NOTICES = 20;
+
+const SHOWN_AGAIN = {
+  spending: 'Start again.',
+  price: () => 'Press Start again: the price with this refusal is shown before',
+};
 
 /** The runs of this process, one per file. They continue when the page is closed. */
 export class Runs {
@@ -46,8 +52,9 @@ export class Runs {
     return this.#working.has(file);
   }
 
-  /** Starts a run, which spends at most the job's budget. @throws RefusedRequest if one is already running */
-  start(file: string, job: Job): void {
+  /** Starts a run, which spends at most the job's budget. @throws RefusedRequest if one is already running
+   * @param acceptedPrice the price that the user was shown with the refusal that made it dearer; null where none was */
+  start(file: string, job: Job, acceptedPrice: number | null): void {
     if (this.#isClosing)
       throw new RefusedRequest(
         503,
@@ -64,7 +71,7 @@ export class Runs {
       throw new PerilbookError('NEEDS_APPROVAL', 'Missing budget', 'Set a budget.');
     const active = new ActiveRun(this.#dependencies.clock.now(), job.budget);
     this.#runs.set(file, active);
-    const work = this.#work(active, job).finally(() => this.#working.delete(file));
+    const work = this.#work(active, job, acceptedPrice).finally(() => this.#working.delete(file));
     this.#working.set(file, work);
   }
 
@@ -98,7 +105,7 @@ export class Runs {
     return working.length;
   }
 
-  async #work(active: ActiveRun, job: Job): Promise<void> {
+  async #work(active: ActiveRun, job: Job, acceptedPrice: number | null): Promise<void> {
     const { store, connectionOf } = this.#dependencies;
     const effects = pageEffects(this.#dependencies, (message) => {
       if (active.notices.length < MOST_NOTICES) active.notices.push(withoutTerminal(message));
@@ -109,8 +116,12 @@ export class Runs {
         connection.kind === 'local' || !connection.sample ? connection.kind : 'sample';
       const { progress, interruption } = active;
       const ports = { connection, store, effects, progress, interrupt: interruption.signal };
-      // The user has approved the budget, which is in the job.
+      // The user has approved the budget, which is in the job; a price that a refusal made dearer only where the dialog said so.
       const approve = (prepared: Prepared) => {
+        const given = { isApproved: true, acceptedPrice };
+        const needed = neededApproval(prepared, given, 'run', SHOWN_AGAIN);
+        if (needed.kind !== 'none')
+          throw new PerilbookError('NEEDS_APPROVAL', needed.unapproved, needed.approve);
         active.available = prepared.plan.available;
         active.facts = runFacts(prepared);
         if (active.phase === 'reading') active.phase = 'buying';

@@ -43,7 +43,7 @@ export function neededApproval(
   options: { readonly spending: string; readonly price: (credits: number) => string },
 ): NeededApproval {
   const { credits } = summary;
-  if (credits === 0 || isUnlimited(job)) return { kind: 'none' };
+  if (credits === 0 || job.budget === 0 || isUnlimited(job)) return { kind: 'none' };
   const isAccepted = acceptedPrice !== null && credits <= acceptedPrice;
   const spending = mostWords(summary);
   if (plan.refusedWay !== null && !isAccepted) {
