@@ -78,7 +78,10 @@ async function declareLayers(context: CliContext): Promise<void> {
     [...jobs.map((job) => dirname(job)), workingFolder],
     folder === null ? null : join(folder, 'layers'),
   );
-  if (files.length === 0) return;
+  if (files.length === 0) {
+    const { declareWithBrought } = await import('../contract/topics.ts');
+    return declareWithBrought([]);
+  }
   const { declareLayersOf } = await import('../job/read-layers.ts');
   for (const { file, problems } of declareLayersOf(files)) {
     const { line, column, message } = problems[0]!;

@@ -1,4 +1,6 @@
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
+import { CA_FIRE_ZONES } from './layers/ca-fire-zones.ts';
+import { COASTAL_BARRIERS } from './layers/coastal-barriers.ts';
 import { FLOOD_ZONES } from './layers/flood-zones.ts';
 import type { LayerDescription } from './layers/layer-description.ts';
 
@@ -160,11 +162,17 @@ export const PAID_TOPICS: readonly Topic[] = [
   ),
 ];
 
-/** The layers that Perilbook brings. */
+/** The layers that groups of topics have, and that our own service answers. */
 const BUILT_IN: readonly LayerDescription[] = [FLOOD_ZONES];
 
-/** More do not fit a set of topics (`TopicSet`). */
-export const MOST_TOPICS = 53;
+/** Layers that Perilbook brings, and that are asked for by name and looked up as a user's own are: the commands and the library declare them. */
+const BROUGHT: readonly LayerDescription[] = [CA_FIRE_ZONES, COASTAL_BARRIERS];
+
+/** More topics do not fit a set of them (`TopicSet`). */
+const MOST_TOPICS = 53;
+
+/** Of a user's own. */
+export const MOST_LAYERS = MOST_TOPICS - PAID_TOPICS.length - BUILT_IN.length - BROUGHT.length;
 
 /** Under this name threads get the layers that were declared. */
 const DECLARED = 'perilbook.layers';
@@ -182,6 +190,12 @@ listTopics((getEnvironmentData(DECLARED) ?? []) as unknown as readonly LayerDesc
 export function declareLayers(layers: readonly LayerDescription[]): void {
   setEnvironmentData(DECLARED, layers as never);
   listTopics(layers);
+}
+
+/** Declares the layers of a user's own, and those that Perilbook brings: of two with one name, the user's. */
+export function declareWithBrought(layers: readonly LayerDescription[]): void {
+  const own = new Set(layers.map(({ layer }) => layer));
+  declareLayers([...BROUGHT.filter(({ layer }) => !own.has(layer)), ...layers]);
 }
 
 function listTopics(declared: readonly LayerDescription[]): void {

@@ -8,7 +8,7 @@ import { nearestName } from '../base/nearest-name.ts';
 import { readFileText } from '../base/pipes.ts';
 import { yamlProblem } from '../base/yaml-problems.ts';
 import { type LayerDescription, layerSchema } from '../contract/layers/layer-description.ts';
-import { declareLayers, MOST_TOPICS, PAID_SLUGS, TOPICS } from '../contract/topics.ts';
+import { declareWithBrought, MOST_LAYERS, PAID_SLUGS } from '../contract/topics.ts';
 
 /* Reads and checks the descriptions of layers that a user wrote. */
 
@@ -43,13 +43,12 @@ export function declareLayersOf(files: readonly string[]): readonly FoundLayer[]
     if (layer !== null && !byName.has(layer.layer)) byName.set(layer.layer, layer);
   }
   const layers = [...byName.values()];
-  const most = MOST_TOPICS - TOPICS.length;
-  if (layers.length > most) {
-    const message = `${layers.length} layers are described, and at most ${most} are possible`;
+  if (layers.length > MOST_LAYERS) {
+    const message = `${layers.length} layers are described, and at most ${MOST_LAYERS} are possible`;
     const hint = 'Move the descriptions that are not used to another folder.';
     throw new PerilbookError('USAGE', message, hint);
   }
-  declareLayers(layers);
+  declareWithBrought(layers);
   return found.filter(({ layer }) => layer === null);
 }
 

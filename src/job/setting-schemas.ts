@@ -65,7 +65,14 @@ const inputPath = named(readInputPath);
 const topic = z
   .string()
   .refine((name) => topicNames().includes(name), { error: ({ input }) => noTopic(String(input)) })
-  .meta({ id: 'topic', enum: [...topicNames()] });
+  .meta({
+    id: 'topic',
+    anyOf: [
+      { enum: [...topicNames()] },
+      // With a _, so that an editor still marks a misspelt topic.
+      { pattern: '^[a-z][a-z0-9]*(_[a-z0-9]+)+$', description: 'a layer of your own' },
+    ],
+  });
 
 const scope = z
   .string()

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { NO_FOLDER } from '../base/platform-folders.ts';
+import { declareWithBrought } from '../contract/topics.ts';
 import { layerFiles } from '../job/layer-files.ts';
 import { declareLayersOf } from '../job/read-layers.ts';
 import type { JobFolders } from '../job/settings.ts';
@@ -14,4 +15,5 @@ export function declareDescribedLayers(
   const layersFolder = dataFolder === NO_FOLDER ? null : join(dataFolder, 'layers');
   const files = layerFiles([...beside, workingFolder], layersFolder);
   if (files.length > 0) declareLayersOf(files);
+  else declareWithBrought([]);
 }

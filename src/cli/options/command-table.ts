@@ -1,4 +1,3 @@
-import { TOPICS } from '../../contract/topics.ts';
 import type { StatementBy } from '../../store/ledger/port.ts';
 import {
   type CommandTable,
@@ -221,7 +220,7 @@ export const COMMAND_TABLE = {
     },
   },
   topics: {
-    describe: `list the ${TOPICS.length} topics: columns, price, how long answers stay fresh`,
+    describe: 'list the topics: columns, price, how long answers stay fresh',
     examples: ['topics', 'topics --json'],
     options: json,
   },

@@ -1,6 +1,12 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
-import { isTopicSlug, NATURAL_SLUGS, type TopicSlug } from '../../contract/topics.ts';
+import {
+  isBuiltIn,
+  isTopicSlug,
+  NATURAL_SLUGS,
+  type TopicSlug,
+  topicOf,
+} from '../../contract/topics.ts';
 import type { LoaderName } from '../loaders/loader-table.ts';
 import { needsOf } from '../tables/describe-data.ts';
 import { MEASUREMENT_SOURCES } from './measurement-sources.ts';
@@ -99,7 +105,11 @@ function topicsNamed(name: string, all: readonly Source[]): ReadonlySet<TopicSlu
   }
   if (all.some((source) => isNamed(source, name))) return null;
   if (name === 'natural') return new Set(NATURAL_SLUGS);
-  if (name === 'all') return new Set(all.flatMap(({ topics }) => topics));
+  // Layers of a user's own are asked for by name.
+  if (name === 'all')
+    return new Set(
+      all.flatMap(({ topics }) => topics.filter((topic) => isBuiltIn(topicOf(topic)))),
+    );
   const choices = ['natural', 'all', ...all.flatMap((source) => [source.name, ...source.topics])];
   const hint = 'perilbook data lists the sources, perilbook topics the topics.';
   throw new PerilbookError(

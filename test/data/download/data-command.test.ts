@@ -52,6 +52,8 @@ Unavailable, because a dataset is missing:
   airQuality, radon: areas                                   perilbook data get airQuality radon
   ozone, pm25, pm10: areas, readings                         perilbook data get ozone pm25 pm10
   floodZone: floodZones                                      perilbook data get floodZone --for FILE
+  ca_fire_zone: ca_fire_zone                                 perilbook data get ca_fire_zone
+  coastal_barrier: coastal_barrier                           perilbook data get coastal_barrier
 The next perilbook data update asks these sources, and downloads what changed:
   source       published             checked         newer    of
   air-quality  twice a year          3 days 0 h ago  not yet  US

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Position } from 'geojson';
@@ -7,9 +7,8 @@ import { perilbook } from '../../cli/command-line.ts';
 import { randomFrom } from '../../random-from.ts';
 import { dataMachine } from './downloading.ts';
 
-/* The descriptions that Perilbook brings, on layers made in the form of their publishers. */
+/* The layers that Perilbook brings, on data made in the form of their publishers. */
 
-const DESCRIPTIONS = join(import.meta.dirname, '../../../jobs/layers');
 const FIRE = 'services1.arcgis.com/jUJYIo9tSA7EHvfZ/arcgis/rest/services';
 const BARRIERS =
   'gis1.wim.usgs.gov/server/rest/services/CBRSMapper/CoastalBarrierResourcesSystem/MapServer/3';
@@ -54,11 +53,6 @@ async function lookUp(
   [west, south]: readonly [number, number],
 ) {
   const { folder, mirror, options, run } = await dataMachine(t);
-  mkdirSync(join(folder, 'perilbook/layers'));
-  cpSync(
-    join(DESCRIPTIONS, `${name}.layer.yaml`),
-    join(folder, `perilbook/layers/${name}.layer.yaml`),
-  );
   for (const [layer, rows] of layers) {
     const fields = Object.keys(rows[0]!.attributes);
     mirror.layers.set(layer, { fields, rows, edited: Date.UTC(2026, 1, 2), mostRows: 25 });
