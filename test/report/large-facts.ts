@@ -74,6 +74,7 @@ export function largeFacts(cells: number): { readonly facts: Facts; readonly map
       input: 'large.csv',
       madeAt: '2026-03-15T12:00:00Z',
       runAt: null,
+      running: false,
       source: 'here',
       sample: true,
     },

@@ -113,9 +113,12 @@ test('the run, its money and what is left, as the ledger has them; without a run
   await store.startRun({ ...other, job: job.name, input: 'other.csv' });
   await store.startRun({ ...other, job: 'other', input: job.input });
   const facts = await made();
-  const { credits, missing, runAt, madeAt, input, output, source } = facts;
+  const { credits, missing, runAt, running, madeAt, input, output, source } = facts;
   assert.deepEqual([input, output, source], ['book.csv', 'out.csv', 'hazards.example.com/v1']);
-  assert.deepEqual([runAt, madeAt], ['2026-03-15T12:00:00.000Z', '2026-03-15T12:02:00.000Z']);
+  assert.deepEqual(
+    [runAt, running, madeAt],
+    ['2026-03-15T12:00:00.000Z', false, '2026-03-15T12:02:00.000Z'],
+  );
   const account = {
     name: 'Sample account',
     allowance: 1000,

@@ -25,6 +25,8 @@ export interface Facts {
   readonly madeAt: string;
   /** The start of the shown run; null before the first run. */
   readonly runAt: string | null;
+  /** Whether that run is under way: the figures are of the answers so far. */
+  readonly running: boolean;
   readonly source: string;
   readonly sample: boolean;
   /** The datasets on this machine with the answers; null if a service gave them. */

@@ -120,6 +120,7 @@ export async function gatherFacts(
     output: run === null || job.output === '-' ? null : basename(job.output),
     madeAt: timeOf(now),
     runAt: run === null ? null : timeOf(run.startedAt),
+    running: run?.state === 'running',
     source: sourceName(connection),
     sample: prepared.sampleRows.any,
     datasets: datasetsOf(prepared.summary.source),

@@ -119,9 +119,10 @@ const PATTERNS: Html = html`<svg class="patterns" width="0" height="0" aria-hidd
 </defs></svg>`;
 
 function opening(facts: Facts): Html {
-  const { story, input, source, sample, runAt, madeAt, topics, oldest, newest } = facts;
+  const { story, input, source, sample, runAt, running, madeAt, topics, oldest, newest } = facts;
   const time = (iso: string) => dateTime(Date.parse(iso));
   return html`${sample && html`<p class="sample" role="note"><strong>Sample data.</strong> The answers are made up: do not base decisions on them.</p>`}
+${running && html`<p class="note" role="note"><strong>The run is under way.</strong> The figures are of the answers so far.</p>`}
 <p class="story">${story}</p>
 <dl class="facts">
 ${keyFigures(facts).map(([name, value, note]) => html`<div><dt>${name}</dt><dd>${value}<small>${note}</small></dd></div>\n`)}</dl>
