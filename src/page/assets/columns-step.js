@@ -22,10 +22,11 @@ const PLACE_ORDERS = [
 ];
 
 /** What is bought first: the most valuable rows where a column looks like a value. */
-function orders({ columns: names, order }) {
+function orders({ columns: names, order, tiv }) {
+  const isSum = order === 'tiv' || chosen.value.order === 'tiv';
   return [
     ['file', 'None: in the order of the file'],
-    ...(order === 'tiv' ? [['tiv', 'Sum of the TIV columns']] : []),
+    ...(isSum ? [['tiv', tiv.join(' + ')]] : []),
     ...names.entries().filter(([, name]) => name !== ''),
   ];
 }

@@ -7,7 +7,7 @@ import { type FileHead, readFirstRows, readHead } from '../../rows/location/file
 import { hasHeaderLine, READ_FORMATS } from '../../rows/open/file-formats.ts';
 import { openRowFile } from '../../rows/open/open-row-file.ts';
 import type { RowFile } from '../../rows/port.ts';
-import { likelyOrder } from '../../run/scan/value.ts';
+import { likelyOrder, tivColumns } from '../../run/scan/value.ts';
 import { pageMessage } from './page-words.ts';
 import type { ChosenFile } from './workspace.ts';
 
@@ -18,8 +18,10 @@ export interface FilePreview extends PreviewedLocation {
   readonly bytes: number;
   /** Without those that an earlier run added. */
   readonly columns: readonly string[];
-  /** The column that looks like a value, by its index; `tiv` for OED's columns; null for none. */
+  /** The column that looks like a value, by its index; `tiv` for several of OED's columns; null for none. */
   readonly order: number | 'tiv' | null;
+  /** OED's value columns, by name. */
+  readonly tiv: readonly string[];
   /** What `line` counts. */
   readonly unit: NonNullable<RowFile['unit']>;
   readonly first: readonly { readonly line: number; readonly fields: readonly string[] }[];
@@ -59,7 +61,9 @@ export async function previewFile(
     const hint = 'Choose a file whose columns are separated by commas, semicolons, tabs or |.';
     throw unreadable(`${name} is not a table: its first line has one column`, hint);
   }
-  const order = likelyOrder(columns);
+  const likely = likelyOrder(columns);
+  const tiv = tivColumns(columns).map((index) => columns[index]!);
+  const order = likely === 'tiv' && tiv.length === 1 ? tiv[0]! : likely;
   const head = await readHead(rowFile);
   const shown = await readFirstRows(rowFile, ROWS_SHOWN);
   return {
@@ -68,7 +72,8 @@ export async function previewFile(
     bytes: stats.size,
     columns,
     ...parseLocation(rowFile, head, columns, name),
-    order: order === null || order === 'tiv' ? order : columns.indexOf(order),
+    order: order === null || (order === 'tiv' && tiv.length > 1) ? order : columns.indexOf(order),
+    tiv,
     unit: rowFile.unit ?? 'line',
     first: shown.map(({ line, fields }) => ({
       line,

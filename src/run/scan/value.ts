@@ -73,7 +73,8 @@ const withoutDollars = (name: string): string =>
 /** `Building TIV`, `building_tiv` and `BuildingTIV` are one name. */
 const letters = (name: string): string => withoutDollars(name).replace(/[\s._-]+/g, '');
 
-function tivColumns(names: readonly string[]): number[] {
+/** The columns whose sum `order_by: tiv` takes; none without such names. */
+export function tivColumns(names: readonly string[]): number[] {
   const plain = names.map(letters);
   // A value that stands twice, for example in dollars too, counts once.
   const columns = [...plain.keys()].filter(
