@@ -125,6 +125,6 @@ function refuse(
     .code(refusal.status)
     .type(HTML)
     .send(
-      `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>Perilbook</title><main><h1>${message}</h1><p>${hint}</p></main></html>\n`,
+      `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>Error: ${message} · Perilbook</title><main><h1>${message}</h1><p>${hint}</p></main></html>\n`,
     );
 }

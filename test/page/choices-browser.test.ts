@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { axeFindings, startBrowser } from '../browser.ts';
 import { places } from '../run/harness.ts';
 import {
   choose,
@@ -154,6 +156,8 @@ test(
     const credits = () => page.locator('#missing li').first().textContent();
     const shows = page.locator('#map-shows');
     await page.locator('#report-step').waitFor();
+    const running = page.locator('.opening .note', { hasText: 'The run is under way.' });
+    await running.waitFor();
     const before = await credits();
     await page.selectOption('#map-topic', { label: 'Wildfire' });
     await page.click('#zoom-in');
@@ -185,6 +189,7 @@ test(
     );
     await title(page, 'Paused');
     await page.locator('#result-story', { hasText: 'of the' }).waitFor();
+    await running.waitFor({ state: 'detached' });
     await kept();
     await page.fill('#list-filter', '');
     await page.selectOption('#list-peril', '');
@@ -209,6 +214,90 @@ test(
     assert.deepEqual([complaints, scene.bugs], [[], []]);
   },
 );
+
+test(
+  'with all answers in the store nothing is priced or asked: the file is written',
+  options,
+  async (t) => {
+    const scene = await openUi(t);
+    const { harness } = scene;
+    const { page, complaints } = await openPage(t, scene);
+    await choose(page, scene, portfolio(), CELLS);
+    await page.locator('#columns-change', { hasText: '· Value: tiv Change' }).waitFor();
+    await start(page, '5');
+    await title(page, 'Paused');
+    const classOf = (selector: string) => page.locator(selector).getAttribute('class');
+    assert.deepEqual(
+      [await classOf('#go-on'), await classOf('#download'), await classOf('#start')],
+      ['button primary', 'button', 'button'],
+      'to resume is what comes next',
+    );
+    await price(page, String(CELLS - 5));
+    await start(page, String(CELLS - 5));
+    await title(page, 'Complete');
+    const other = join(harness.folder, 'other.csv');
+    writeFileSync(other, portfolio());
+    await page.click('#file-step summary');
+    await page.setInputFiles('#file', other);
+    await page.locator('#file-line', { hasText: 'other.csv' }).waitFor({ state: 'attached' });
+    await onlyTopic(page);
+    await page.locator('#budget-words', { hasText: 'All answers are here' }).waitFor();
+    assert.equal(await page.locator('#price-line').textContent(), 'nothing to buy');
+    for (const gone of ['#budget', '#budget-slider', '#ways', '#budget-curve'])
+      assert.equal(await page.locator(gone).count(), 0, gone);
+    assert.ok(await page.locator('#price').isHidden());
+    await nothingFound(page, 'all answers are here');
+    await page.locator('#start', { hasText: /^Write the file$/ }).click();
+    await title(page, 'Complete');
+    assert.ok(await page.locator('#confirm').isHidden(), 'nothing to confirm');
+    assert.equal(harness.charged(), CELLS);
+    assert.deepEqual([complaints, scene.bugs], [[], []]);
+  },
+);
+
+test(
+  'what is asked again can be read meanwhile; enlarged fourfold, the dock covers nothing',
+  options,
+  async (t) => {
+    const scene = await openUi(t);
+    const { page } = await openPage(t, scene);
+    await choose(page, scene, portfolio(), CELLS);
+    await page.fill('#budget', '5');
+    await page.locator('#budget-meaning', { hasText: 'places' }).waitFor();
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/price', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.getByLabel('Drought').click();
+    await page.locator('#price-step.stale').waitFor();
+    assert.deepEqual(await axeFindings(page), []);
+    release();
+    await price(page, String(2 * CELLS));
+    await page.setViewportSize({ width: 320, height: 225 });
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await page.getByLabel('Hail').focus();
+    const covered = await page.evaluate(`(() => {
+      const { left, top } = document.activeElement.getBoundingClientRect();
+      return !document.activeElement.contains(document.elementFromPoint(left + 5, top + 5));
+    })()`);
+    assert.equal(covered, false);
+    const position = "getComputedStyle(document.querySelector('#budget-step')).position";
+    assert.equal(await page.evaluate(position), 'static');
+  },
+);
+
+test('without its script the page says what it is, and what it needs', options, async (t) => {
+  const scene = await openUi(t);
+  const browser = await startBrowser(t);
+  const page = await browser.newPage({ javaScriptEnabled: false });
+  await page.goto(scene.ui.newAddress());
+  assert.equal(await page.locator('h1').textContent(), 'Perilbook');
+  assert.match(await page.locator('body').innerText(), /This page needs JavaScript\./);
+});
 
 test(
   'map, price and ways to buy are above the fold; on a phone the budget leaves room',

@@ -71,7 +71,12 @@ test(
     assert.match((await page.locator('#budget-curve path').getAttribute('d'))!, /^M0 120L0 120L/);
     assert.match(
       (await page.locator('#budget-marks').textContent())!,
-      /^50 %: [\d,]+ · 80 %: [\d,]+ · 95 %: [\d,]+ credits/,
+      /^[\d,]+ credits buy 50 % of the value, [\d,]+ buy 80 %, [\d,]+ buy 95 %\.$/,
+    );
+    assert.deepEqual(
+      await page.locator('#budget-curve p span').allTextContents(),
+      ['100 %', '50 %', '0 %', '0', '300 credits'],
+      'the axes',
     );
     await page.fill('#budget', '');
     assert.ok(await says(/^No budget$/));
@@ -305,7 +310,9 @@ test(
     assert.equal(tops.length, 5);
     assert.equal(new Set(tops).size, 1, `the steps are one line: ${tops}`);
     await lines.last().click();
-    assert.ok(await page.locator('#ways').isVisible());
+    assert.ok(
+      await page.getByText('All answers are here. A run only writes the file.').isVisible(),
+    );
     assert.ok(await page.locator('#report-root .sample').isHidden());
     assert.deepEqual([complaints, scene.bugs], [[], []]);
   },
@@ -422,7 +429,7 @@ test('a screen reader finds each step, group and control by its name', options, 
     ['button', 'All of Natural hazards', 'None of Nearby sites', 'Use the price', 'Start…'],
     ['combobox', 'Latitude', 'Longitude', 'Value: largest first'],
     ['radio', /^Paid service/, 'Census tract', 'Fewest credits'],
-    ['img', /^Share of the value that each budget buys\. 50 %: \d/],
+    ['img', /^Share of the value that each budget buys\. \d+ credits buy 50 % of the value, /],
     ['textbox', 'Budget in credits'],
     ['slider', 'Budget'],
     ['table', 'Ways to buy'],

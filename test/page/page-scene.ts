@@ -68,9 +68,9 @@ export async function start(page: Page, budget = ''): Promise<void> {
 /** axe-core finds nothing, however grave. */
 export async function nothingFound(page: Page, view: string): Promise<void> {
   let found: string[] = [];
-  // A run may end while axe-core looks: what is asked again is dimmed until its answer is there.
+  // A run may end while axe-core looks.
   for (let tries = 0; tries === 0 || (found.length > 0 && tries < 3); tries++) {
-    await page.locator('.stale, [aria-busy]').first().waitFor({ state: 'detached' });
+    await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
     found = await axeFindings(page);
   }
   assert.deepEqual(found, [], view);

@@ -332,6 +332,13 @@ test('a session ends with its process: it opens no later page, on any port', asy
   assert.equal((await later.stranger().ask('GET', `/${search}`)).status, 401, 'nor does a token');
 });
 
+test('a browser that is refused gets a page whose title says that it is an error', async (t) => {
+  const { stranger } = await openUi(t);
+  const refused = await stranger().ask('GET', '/', { headers: { accept: 'text/html' } });
+  assert.equal(refused.status, 401);
+  assert.match(refused.text, /<title>Error: [^<]+ · Perilbook<\/title>.*<h1>/);
+});
+
 test('a connection of another user of the machine is closed, whatever it sends, and although it has left', async (t) => {
   const table = [
     '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',

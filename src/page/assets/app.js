@@ -57,7 +57,8 @@ const fileOfAddress = () => /^#file=([0-9a-f]+)$/.exec(window.location.hash)?.[1
 effect(() => {
   document.documentElement.toggleAttribute('data-dock', file.value !== null);
   document.documentElement.toggleAttribute('data-offline', isLost.value);
-  document.title = file.value === null ? 'Perilbook' : `${file.value.name} · Perilbook`;
+  const name = file.value === null ? 'Perilbook' : `${file.value.name} · Perilbook`;
+  document.title = goneError.value === null ? name : `Error: ${goneError.value.message} · ${name}`;
 });
 
 addEventListener('pagehide', keepReport);
@@ -73,6 +74,8 @@ try {
 } catch (error) {
   goneError.value = error;
 }
+// What stood there until the script ran.
+document.body.replaceChildren();
 render(html`<${Page} />`, document.body);
 watchConnection(onBack);
 const wanted = fileOfAddress() ?? about.value?.first;

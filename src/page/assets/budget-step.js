@@ -2,7 +2,7 @@ import { effect, signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { ErrorBox, html } from './html.js';
 import { confirmation, counted, grouped, percent, timeSpan } from './numbers.js';
-import { isWorking, leftOfStopped, run, starting } from './run.js';
+import { isResumable, isWorking, leftOfStopped, run, starting } from './run.js';
 import { RunLive } from './run-step.js';
 import { needsServer, post } from './server.js';
 import * as state from './state.js';
@@ -43,14 +43,10 @@ const isUncharged = () =>
 /** The output has every answer that was chosen: a further run buys nothing and writes it again. */
 function isDone() {
   const { end } = run.value ?? {};
-  const { cells, cells_cached, cells_rejected } = state.priced.value?.summary ?? {};
-  return (
-    end?.state === 'complete' &&
-    end.has_output &&
-    cells > 0 &&
-    cells === cells_cached + cells_rejected
-  );
+  return end?.state === 'complete' && end.has_output && state.isAllHere.value;
 }
+/** Nothing can be spent: neither a budget nor a question is needed. */
+const isFree = () => state.isLocal.value || state.isAllHere.value;
 /** The service refuses the keys: what is in the store can be written, and nothing can be bought. */
 const isRefused = () =>
   state.keyRefusal.value !== null &&
@@ -60,7 +56,7 @@ const canStart = () =>
   !isWorking.value &&
   !isRefused() &&
   (state.priced.value?.summary.cells ?? 0) > 0 &&
-  (isDone() || (!isWrong() && (isUncharged() || state.budget.value !== null)));
+  (isFree() || (!isWrong() && (isUncharged() || state.budget.value !== null)));
 
 /** Asks for the confirmation of what is priced; what charges nothing starts at once. */
 async function ask() {
@@ -71,10 +67,10 @@ async function ask() {
   const { credits_limit: most, credits: price } = state.priced.value.summary;
   const asked = {
     acceptedPrice: state.priced.value.refused === null ? null : price,
-    credits: state.isLocal.value || isDone() ? 0 : (state.budget.value ?? most),
+    credits: isFree() ? 0 : (state.budget.value ?? most),
     choice: state.pricedChoice.value,
   };
-  if (isUncharged() || isDone()) await begin(asked);
+  if (isUncharged() || isFree()) await begin(asked);
   else confirmed.value = asked;
 }
 
@@ -114,9 +110,8 @@ export async function goOn() {
 }
 
 export function BudgetStep() {
-  const isFree = state.isLocal.value || isDone();
   return html`<section id="budget-step" class="dock" aria-labelledby="budget-title">
-    <h2 id="budget-title" class="unseen">${isFree ? 'Start' : 'Budget'}</h2>
+    <h2 id="budget-title" class="unseen">${isFree() ? 'Start' : 'Budget'}</h2>
     ${isWorking.value ? html`<${RunLive} />` : html`<${KeyError} /><${Form} />`}
     <${ErrorBox} id="budget-error" error=${startError.value} />
   </section>`;
@@ -145,8 +140,9 @@ function Form() {
     setBudget(planned);
     document.getElementById('budget').focus();
   };
-  const start = html`<button type="submit" id="start" class=${isDone() ? 'button' : 'button primary'} aria-describedby="budget-words" disabled=${!canStart()} ...${needsServer()}>${isDone() ? 'Run again' : isUncharged() ? 'Start' : 'Start…'}</button>`;
-  if (state.isLocal.value || isDone()) {
+  const isMain = !isDone() && !isResumable();
+  const start = html`<button type="submit" id="start" class=${isMain ? 'button primary' : 'button'} aria-describedby="budget-words" disabled=${!canStart()} ...${needsServer()}>${startWords()}</button>`;
+  if (isFree()) {
     return html`<form id="budget-form" class="free" onSubmit=${submit}><span id="budget-words" class=${stale} role="status">${freeWords(state.priced.value.summary)}</span>${start}</form>`;
   }
   return html`<form id="budget-form" novalidate onSubmit=${submit}>
@@ -157,6 +153,12 @@ function Form() {
       ${start}</div>
     <p class="small"><strong id="budget-meaning" class=${stale} role="status">${meaningOf()}</strong> <span id="budget-words" class="soft" role="status">${budgetWords(planned)}</span></p>
   </form>`;
+}
+
+function startWords() {
+  if (isDone()) return 'Run again';
+  if (state.isAllHere.value) return 'Write the file';
+  return isUncharged() ? 'Start' : 'Start…';
 }
 
 /** What the budget buys; empty while that is not known. */
@@ -267,6 +269,6 @@ function freeWords({ cells, cells_cached, cells_rejected }) {
   if (isDone()) return 'Complete. To run again with changes, change a step above.';
   const left = cells - cells_cached - cells_rejected;
   return left === 0
-    ? 'Nothing is left to look up. Start writes the output.'
+    ? 'All answers are here: write the file.'
     : `${counted(left, 'place')} to look up, free of charge.`;
 }

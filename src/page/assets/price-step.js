@@ -1,7 +1,7 @@
 import { day } from './format.js';
 import { ErrorBox, Fold, html } from './html.js';
 import { byteSize, counted, grouped, percent, timeSpan } from './numbers.js';
-import { about, budget, choose, chosen, folds, isLocal, price } from './state.js';
+import { about, budget, choose, chosen, folds, isAllHere, isLocal, price } from './state.js';
 
 /** The first two are choices of a run; the others are for comparison. */
 const WAYS = [
@@ -16,20 +16,23 @@ export function PriceStep() {
   const summary = value?.summary ?? null;
   const left = summary === null ? 0 : summary.cells - summary.cells_cached - summary.cells_rejected;
   const isHere = isLocal.value;
+  const isBought = !isHere && isAllHere.value;
   const shownError = error?.code === 'INPUT_COLUMNS' ? null : error;
   const line =
     summary === null
       ? ''
-      : isHere
-        ? `${counted(left, 'place')}, free`
-        : counted(summary.credits, 'credit');
+      : isBought
+        ? 'nothing to buy'
+        : isHere
+          ? `${counted(left, 'place')}, free`
+          : counted(summary.credits, 'credit');
   return html`<section id="price-step" class=${price.isStale.value ? 'stale' : ''} aria-labelledby="price-title">
     <${Fold} name="price" title=${isHere ? 'Look-up' : 'Price'} line=${line} isOpen=${folds.price}>
-      <p class="figure" aria-live="polite"><strong id="price">${summary && grouped(isHere ? left : summary.credits)}</strong> <span id="price-words">${summary && (isHere ? localWords(summary, left) : wordsOf(summary))}</span></p>
+      <p class="figure" aria-live="polite" hidden=${summary !== null && left === 0}><strong id="price">${summary && grouped(isHere ? left : summary.credits)}</strong> <span id="price-words">${summary && (isHere ? localWords(summary, left) : wordsOf(summary))}</span></p>
       ${value?.refused && html`<p id="price-refused"><strong>${value.refused}</strong></p>`}
       <p id="price-verdict">${summary ? verdictOf(summary, value.account) : error === null && question === null ? 'Choose the location columns and at least one topic.' : ''}</p>
       <${ErrorBox} id="price-error" error=${shownError} />
-      ${summary !== null && !isHere && html`<${Curve} curve=${value.curve} summary=${summary} /><${Ways} ways=${summary.ways} />`}
+      ${summary !== null && !isHere && !isBought && html`<${Curve} curve=${value.curve} summary=${summary} /><${Ways} ways=${summary.ways} />`}
       <p id="price-notes" class="soft small">${summary && (isHere ? sourceNotes(summary.source) : notesOf(summary))}</p>
     <//>
   </section>`;
@@ -47,15 +50,21 @@ function Curve({ curve, summary: { credits, credits_available: left } }) {
   const line = (id, at) =>
     html`<line id=${id} x1=${x(at)} x2=${x(at)} y1="0" y2=${CURVE_HEIGHT} />`;
   const isLimited = left !== null && left < credits;
-  const words = marks.map(({ share, credits: at }) => `${percent(share)}: ${grouped(at)}`);
+  const [first, ...others] = marks.map(
+    ({ share, credits: at }, index) =>
+      `${index === 0 ? counted(at, 'credit') : grouped(at)} buy ${percent(share)}${index === 0 ? ` of the ${of}` : ''}`,
+  );
+  const words = [first, ...others].join(', ');
   return html`<figure id="budget-curve">
-    <svg viewBox=${`0 0 ${CURVE_WIDTH} ${CURVE_HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${`Share of the ${of} that each budget buys. ${words.join(', ')}`}>
+    <p class="up soft small" aria-hidden="true"><span>100 %</span><span>50 %</span><span>0 %</span></p>
+    <svg viewBox=${`0 0 ${CURVE_WIDTH} ${CURVE_HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${`Share of the ${of} that each budget buys. ${words}.`}>
       <path d=${`M0 ${CURVE_HEIGHT}${path}V${CURVE_HEIGHT}z`} />
       ${[0.5, 1].map((share) => html`<line key=${share} class="grid" x1="0" x2=${CURVE_WIDTH} y1=${y(share)} y2=${y(share)} />`)}
       ${isLimited && line('curve-limit', left)}
       ${budget.value !== null && budget.value <= credits && line('curve-budget', budget.value)}
     </svg>
-    <figcaption id="budget-marks" class="soft small">${words.join(' · ')} credits for the ${of}${isLimited ? `; dashed: ${grouped(left)} left in this period` : ''}</figcaption>
+    <p class="across soft small" aria-hidden="true"><span>0</span><span>${counted(credits, 'credit')}</span></p>
+    <figcaption id="budget-marks" class="soft small">${words}.${isLimited ? ` Dashed: ${grouped(left)} left in this period.` : ''}</figcaption>
   </figure>`;
 }
 
@@ -137,13 +146,12 @@ function sourceNotes(source) {
 }
 
 function verdictOf({ credits, credits_available, ways, source }, account) {
+  if (isAllHere.value) return 'All answers are here. A run only writes the file.';
   if (source.kind === 'local')
     return 'Answers come from public data on this machine, free of charge.';
   const resets = day(account.resets);
   if (credits_available === null)
     return 'A paid service would charge these credits; the sample charges none.';
-  if (credits === 0)
-    return 'Nothing to buy. A run writes the output from the answers in the store.';
   const left = `${grouped(credits_available)} credits are left until ${resets}`;
   if (credits <= credits_available) return `It fits this period: ${left}.`;
   const { finish_by } = ways.planned;

@@ -3,7 +3,7 @@ import { day, incompleteWords } from './format.js';
 import { ErrorBox, Facts, html } from './html.js';
 import { counted, grouped, percent, timeSpan } from './numbers.js';
 import { story } from './report-view.js';
-import { isUnknown, isWorking, run, runError, stop } from './run.js';
+import { isResumable, isUnknown, isWorking, run, runError, stop } from './run.js';
 import { needsServer } from './server.js';
 import { file } from './state.js';
 
@@ -87,9 +87,9 @@ function Result({ end, onGoOn }) {
     <p id="result-story">${story.value}</p>
     <${Facts} id="result-facts" pairs=${resultFacts(end)} />
     <p class="row">
-      ${end.has_output && html`<a id="download" class="button primary" download="" href=${link('result')} ...${needsServer()}>Download the result</a>`}
+      ${end.has_output && html`<a id="download" class=${isResumable() ? 'button' : 'button primary'} download="" href=${link('result')} ...${needsServer()}>Download the result</a>`}
       ${end.has_output && html`<a id="report" class="button" target="_blank" rel="noopener" href=${link('report')} ...${needsServer()}>Open the report</a>`}
-      ${end.state !== 'complete' && html`<button type="button" id="go-on" class="button" onClick=${onGoOn} ...${needsServer()}>Resume…</button>`}
+      ${end.state !== 'complete' && html`<button type="button" id="go-on" class=${isResumable() ? 'button primary' : 'button'} onClick=${onGoOn} ...${needsServer()}>Resume…</button>`}
     </p>
   </div>`;
 }

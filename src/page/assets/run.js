@@ -12,6 +12,10 @@ export const runError = signal(null);
 const isOver = computed(() => run.value?.phase === 'ended' || run.value?.phase === 'failed');
 export const isWorking = computed(() => run.value !== null && !isOver.value);
 
+/** The run ended early: to resume it is what comes next. */
+export const isResumable = () =>
+  run.value?.end != null && !['complete', 'incomplete'].includes(run.value.end.state);
+
 /** The server does not answer: what is shown of a run may be over. */
 export const isUnknown = computed(
   () => isLost.value && isWorking.value && run.value.phase !== 'starting',

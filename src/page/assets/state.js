@@ -120,6 +120,12 @@ effect(() => {
 export const priced = computed(() => price.answer.value.value);
 export const isLocal = computed(() => priced.value?.summary.source.kind === 'local');
 
+/** All answers that were chosen are in the store, or rejected for good: a run asks for none, and writes the file. */
+export const isAllHere = computed(() => {
+  const { cells, cells_cached, cells_rejected, credits } = priced.value?.summary ?? {};
+  return cells > 0 && cells === cells_cached + cells_rejected && !(credits > 0);
+});
+
 /** Digits, with or without commas; null for anything else. */
 export const budget = computed(() => {
   const text = budgetText.value.replace(/[,\s]/g, '');
