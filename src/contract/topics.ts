@@ -101,17 +101,29 @@ const PROXIMITY = [
   ['park', 'Parks', 'features', 'unstated'],
 ] as const satisfies readonly TopicRow[];
 
+type MeasurementRow = readonly [
+  slug: string,
+  title: string,
+  cadence: Cadence,
+  area: 'county' | null,
+];
+
 const MEASUREMENTS = [
-  ['airQuality', 'Air Quality', 'none', 'unstated'],
-  ['ozone', 'Ozone', 'none', 'near-real-time'],
-  ['pm25', 'PM2.5', 'none', 'near-real-time'],
-  ['pm10', 'PM10', 'none', 'near-real-time'],
-  ['radon', 'Radon', 'none', 'unstated'],
-] as const satisfies readonly TopicRow[];
+  ['airQuality', 'Air Quality', 'unstated', 'county'],
+  ['ozone', 'Ozone', 'near-real-time', null],
+  ['pm25', 'PM2.5', 'near-real-time', null],
+  ['pm10', 'PM10', 'near-real-time', null],
+  ['radon', 'Radon', 'unstated', 'county'],
+] as const satisfies readonly MeasurementRow[];
 
 export type NaturalSlug = (typeof NATURAL)[number][0];
 export type ProximitySlug = (typeof PROXIMITY)[number][0];
 export type MeasurementSlug = (typeof MEASUREMENTS)[number][0];
+/** The measurements with a value for each county. */
+export type CountySlug = Extract<
+  (typeof MEASUREMENTS)[number],
+  readonly [...string[], 'county']
+>[0];
 /** The topics whose values are concentrations at a monitor. */
 export const POLLUTANTS = ['ozone', 'pm25', 'pm10'] as const satisfies readonly MeasurementSlug[];
 export type PollutantSlug = (typeof POLLUTANTS)[number];
@@ -136,29 +148,29 @@ type CountsOf<Row> = Row extends readonly [string, string, DetailsKind, Cadence,
 
 export type TopicSlug = NaturalSlug | ProximitySlug | MeasurementSlug | LayerSlug;
 
-function topics(
+function topicOfRow(
   category: Category,
-  rows: readonly TopicRow[],
-  areaOf: (cadence: Cadence) => AreaLevel | null,
-): Topic[] {
-  return rows.map(([slug, title, details, cadence, ...countColumns]) => ({
+  area: AreaLevel | null,
+  [slug, title, details, cadence, ...countColumns]: TopicRow,
+): Topic {
+  return {
     slug: slug as TopicSlug,
     title,
     category,
     details,
     cadence,
-    area: areaOf(cadence),
+    area,
     countColumns: countColumns as CountColumn[],
     layer: null,
-  }));
+  };
 }
 
 /** The topics of the paid contract, in its order. */
 export const PAID_TOPICS: readonly Topic[] = [
-  ...topics('natural', NATURAL, () => 'tract'),
-  ...topics('proximity', PROXIMITY, () => null),
-  ...topics('measurement', MEASUREMENTS, (cadence) =>
-    cadence === 'near-real-time' ? null : 'county',
+  ...NATURAL.map((row) => topicOfRow('natural', 'tract', row)),
+  ...PROXIMITY.map((row) => topicOfRow('proximity', null, row)),
+  ...MEASUREMENTS.map(([slug, title, cadence, area]) =>
+    topicOfRow('measurement', area, [slug, title, 'none', cadence]),
   ),
 ];
 

@@ -13,7 +13,6 @@ import { outdatedDatasets } from './layer-descriptions.ts';
 import type { Layer } from './layers.ts';
 import { allParts, type DatasetPart, keyOfParts, readRemovals, WHOLE_US } from './parts.ts';
 import {
-  COUNTY_TABLES,
   type DatasetInfo,
   type DatasetName,
   EVENTS,
@@ -193,15 +192,9 @@ export function needsOf(topic: TopicSlug): readonly DatasetName[] {
   return ['areas', MEASUREMENT_DATASETS[topic as MeasurementSlug]];
 }
 
-/** Whether a topic is a measurement of counties: its dataset has a table by county. */
-function isOfCounty(topic: TopicSlug): boolean {
-  const datasets: Readonly<Partial<Record<TopicSlug, string>>> = MEASUREMENT_DATASETS;
-  return Object.hasOwn(COUNTY_TABLES, datasets[topic] ?? '');
-}
-
 /** Whether a topic's answer is that of a tract or county, not of what is near a place. */
 export function isOfArea(topic: TopicSlug): boolean {
-  return topicOf(topic).category === 'natural' || isOfCounty(topic);
+  return topicOf(topic).area !== null;
 }
 
 /** The datasets of the events in a topic's details. */

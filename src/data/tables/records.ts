@@ -1,7 +1,7 @@
 import type { Geometry, MultiPolygon, Polygon } from 'geojson';
 import type { AIR_QUALITY_DAYS, Rating } from '../../contract/topic-values.ts';
 import {
-  type MeasurementSlug,
+  type CountySlug,
   type NaturalSlug,
   ofPollutants,
   type PollutantSlug,
@@ -100,7 +100,9 @@ export const COUNTY_TABLES = {
   radon: { table: 'radon', valuesOf: ({ countyGeoid, zone }: RadonRecord) => [countyGeoid, zone] },
 };
 
-export const MEASUREMENT_DATASETS: Readonly<Record<MeasurementSlug, 'readings' | CountyDataset>> = {
+export const MEASUREMENT_DATASETS: Readonly<
+  Record<CountySlug, CountyDataset> & Record<PollutantSlug, 'readings'>
+> = {
   airQuality: 'airQuality',
   ...ofPollutants(() => 'readings' as const),
   radon: 'radon',

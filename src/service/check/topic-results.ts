@@ -9,9 +9,9 @@ import {
 } from '../../contract/topic-values.ts';
 import {
   type DetailsKind,
+  type MeasurementSlug,
   ofPollutants,
   type Topic,
-  type TopicSlug,
 } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { metersToShape, parseShape } from '../../geo/nearest.ts';
@@ -33,7 +33,8 @@ export function checkResult(topic: Topic, result: unknown, context: CheckContext
   expect('details' in parsed, `${slug}: details is missing`);
   DETAILS_CHECKS[topic.details](slug, parsed, context);
   if (topic.category === 'natural') checkRating(slug, parsed.value as NaturalValue);
-  MEASUREMENT_CHECKS[slug]?.(slug, parsed, context);
+  if (topic.category === 'measurement')
+    MEASUREMENT_CHECKS[slug as MeasurementSlug]?.(slug, parsed, context);
 }
 
 /** What a topic's result must be beyond its schema. */
@@ -60,9 +61,11 @@ const DETAILS_CHECKS: Readonly<Record<DetailsKind, Check>> = {
   },
 };
 
-const MEASUREMENT_CHECKS: Readonly<Partial<Record<TopicSlug, Check>>> = {
+/** Null: its schema says all. */
+const MEASUREMENT_CHECKS: Readonly<Record<MeasurementSlug, Check | null>> = {
   airQuality: (_, { value }) => checkAirQuality(value as AirQualityValue),
   ...ofPollutants(() => checkMeasurement),
+  radon: null,
 };
 
 function isObject(value: unknown): value is Record<string, unknown> {
