@@ -43,7 +43,7 @@ import {
   readSampleMark,
 } from './ledger/seen-services.ts';
 import { giveUpCalls, settleCalls } from './ledger/settle-calls.ts';
-import type { Owner, Store } from './port.ts';
+import type { Compaction, Owner, Store } from './port.ts';
 import { readPlaces } from './read-places.ts';
 import { endRun, forgetRuns, insertRun, readAccounts, readRuns } from './runs/stored-runs.ts';
 
@@ -59,6 +59,7 @@ interface OpenedDatabase {
   /** @throws STORE_UNUSABLE where an answer could not be written: it would be paid for and lost */
   requireRoom(): void;
   bytes(): Promise<number>;
+  compact(): Promise<Compaction>;
   close(): Promise<void>;
 }
 
@@ -86,7 +87,7 @@ export function* giveUpDead(tables: ClaimTable): SqlWork<void> {
 /** The store on a database that is open and up to date. */
 export function storeOn(
   tables: ClaimTable,
-  { moved, requireRoom, bytes, close }: OpenedDatabase,
+  { moved, requireRoom, bytes, compact, close }: OpenedDatabase,
 ): Store {
   const { database, texts, owner, reader } = tables;
   const ask = <T>(work: () => SqlWork<T>) => database.read(work);
@@ -240,6 +241,7 @@ export function storeOn(
       return ids.length;
     },
     forgetRejections: () => change(() => forgetRejections(tables)),
+    compact,
     close,
     [Symbol.asyncDispose]: close,
   };

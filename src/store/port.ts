@@ -21,6 +21,12 @@ export interface StoreStats extends Charges {
   readonly bytes: number;
 }
 
+/** What became of the room of deleted rows. `busy`: another program has the store open, which would take a smaller file for another one.
+ * `no_room`: a copy of what is left does not fit. `server`: PostgreSQL does it by itself. */
+export type Compaction =
+  | { readonly kind: 'done'; readonly freed: number }
+  | { readonly kind: 'busy' | 'no_room' | 'server' };
+
 /** The process that holds claims. `isAlive` says whether the owner of another claim may still be running. */
 export interface Owner {
   readonly name: string;
@@ -35,5 +41,7 @@ export interface Store extends AnswersPort, LedgerPort, RunsPort, AsyncDisposabl
    * Settlements are still written to it. */
   moved(): Promise<PerilbookError | null>;
   stats(): Promise<StoreStats>;
+  /** Gives the room of what was deleted back to the disk. */
+  compact(): Promise<Compaction>;
   close(): Promise<void>;
 }

@@ -58,6 +58,7 @@ export async function openPostgresStore(
       // Its server says when its disk is full.
       requireRoom: () => {},
       bytes: async () => (await database.read(() => read(SIZE)))[0][0]!.bytes,
+      compact: async () => ({ kind: 'server' }),
       close: () => pool[Symbol.asyncDispose](),
     });
   } catch (error) {

@@ -8,7 +8,7 @@ import { statement, write } from '../sql/sql-work.ts';
 import { type SqliteDriver, sqliteDriver } from '../sql/sqlite-driver.ts';
 import type { WidthOf } from './answers/cell-answers.ts';
 import { giveUpDead, makeTables, storeOn } from './database-store.ts';
-import type { Owner, Store } from './port.ts';
+import type { Compaction, Owner, Store } from './port.ts';
 import { asStoreError, STORE_DATABASE } from './store-address.ts';
 
 /** How long a process waits for another's transaction. Transactions last milliseconds; half a minute means a fault. */
@@ -35,9 +35,8 @@ export function openSqliteStore(
     return storeOn(tables, {
       moved,
       requireRoom: roomChecker(file),
-      // The WAL holds the changes that are not yet in the file, and may be larger than it.
-      bytes: async () =>
-        statSync(file).size + (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0),
+      bytes: async () => sizeOf(file),
+      compact: async () => compact(handle, file),
       async close() {
         // SQLite leaves the WAL of a moved file under the old name: its transactions would be lost.
         if (handle.open && moved() !== null) handle.pragma('wal_checkpoint(TRUNCATE)');
@@ -47,6 +46,32 @@ export function openSqliteStore(
   } catch (error) {
     handle.close();
     throw asStoreError(file, error);
+  }
+}
+
+/** The WAL holds the changes that are not yet in the file, and may be larger than it. */
+function sizeOf(file: string): number {
+  return statSync(file).size + (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0);
+}
+
+/** Writes the file anew without its empty pages, while no other program has it open: `watchFile` takes a file that has become smaller for
+ * another one. SQLite leaves the WAL mode only for the last connection. */
+function compact(handle: SqliteDatabase, file: string): Compaction {
+  const before = sizeOf(file);
+  try {
+    handle.pragma('busy_timeout = 0');
+    if (handle.pragma('journal_mode = DELETE', { simple: true }) !== 'delete')
+      return { kind: 'busy' };
+    handle.exec('VACUUM');
+    return { kind: 'done', freed: before - sizeOf(file) };
+  } catch (error) {
+    if (hasSystemCode(error, 'SQLITE_FULL')) return { kind: 'no_room' };
+    if (hasSystemCode(error, 'SQLITE_BUSY') || hasSystemCode(error, 'SQLITE_LOCKED'))
+      return { kind: 'busy' };
+    throw asStoreError(file, error);
+  } finally {
+    handle.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    handle.pragma('journal_mode = WAL');
   }
 }
 

@@ -123,6 +123,7 @@ const PRUNE: Members<CachePruneJson> = {
   damaged_forgotten: '?',
   forgotten: '?',
   runs_forgotten: '?',
+  bytes_freed: '?',
   rejections_forgotten: '?',
   prices_forgotten: '?',
 };

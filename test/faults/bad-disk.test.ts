@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -14,6 +15,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
@@ -501,4 +503,51 @@ test('the real program says it, and ends with exit code 2', { timeout }, async (
     scene.harness.charged() <= before + 2 * SOCKETS * 15,
     `${before}, then ${scene.harness.charged()}`,
   );
+});
+
+test('a copy of a store on a read-only disk is read by what only looks; what writes is refused, and the copy stays as it was', {
+  timeout,
+}, async (t) => {
+  const scene = await setDiskScene(t);
+  assert.equal((await scene.run()).code, 0);
+  mkdirSync(scene.path('backup'));
+  const options = ['-t', 'tmpfs', '-o', 'size=8m', 'none'];
+  if (!mountAt(t, scene.path('backup'), ...options)) return t.skip('nothing can be mounted here');
+  copyFileSync(scene.path('disk.db'), scene.path('backup/store.db'));
+  const before = readFileSync(scene.path('backup/store.db'));
+  assert.equal(spawnSync('mount', ['-o', 'remount,ro', scene.path('backup')]).status, 0);
+  const temporary = () =>
+    readdirSync(tmpdir()).filter((name) => name.startsWith('perilbook-store'));
+  const kept = temporary();
+  for (const [words, says] of [
+    [['status', 'job.yaml'], /complete/],
+    [['quota', 'job.yaml'], new RegExp(`charged +${PRICE}`)],
+    [['cache', 'stats'], new RegExp(`${PRICE} charged`)],
+    [['report', 'job.yaml'], /report/],
+  ] as const) {
+    const { code, stdout, stderr } = await scene.command([
+      ...words,
+      '--store',
+      scene.path('backup/store.db'),
+    ]);
+    assert.equal(code, 0, `${words}: ${stderr}`);
+    assert.match(stdout + stderr, says, words.join(' '));
+    assert.match(stderr, /store\.db may not be written: it is read from a copy of now\./);
+  }
+  for (const words of [
+    ['cache', 'prune', '--older-than', '0d', '--yes'],
+    ['quota', 'set', '--spent', '5'],
+    ['run', 'job.yaml', '--yes'],
+  ]) {
+    const { code, stderr } = await scene.command([
+      ...words,
+      '--store',
+      scene.path('backup/store.db'),
+    ]);
+    assert.equal(code, 2, `${words}: ${stderr}`);
+    assert.match(stderr, /may not be written|cannot be opened/, words.join(' '));
+  }
+  assert.deepEqual(readFileSync(scene.path('backup/store.db')), before);
+  assert.deepEqual(temporary(), kept, 'no copy is left');
+  assert.equal(scene.harness.charged(), PRICE);
 });

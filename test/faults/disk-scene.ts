@@ -81,6 +81,8 @@ export async function setDiskScene(t: TestContext) {
       // A process of its own costs half a second, and is needed only where something of the process is changed.
       return run.shell || run.preload ? start(words, run) : inProcess(words);
     },
+    /** A command in this process. */
+    command: inProcess,
     /** Credits that the ledger of a store says were charged, and unknown. */
     async statement(store = 'disk.db') {
       const { stdout, stderr } = await inProcess([

@@ -28,6 +28,7 @@ export function openCells(file: string, widthOf: WidthOf = () => null) {
     moved: () => null,
     requireRoom: () => {},
     bytes: async () => 0,
+    compact: async () => ({ kind: 'server' }),
     close: async () => {},
   });
   const readAll = (source: number, cells: readonly Cell[]): (CellRecord | null)[] =>

@@ -27,6 +27,29 @@ test('the size of a store counts what is not yet in the file itself', async (t) 
   assert.equal((await store.stats()).bytes, statSync(file).size + statSync(`${file}-wal`).size);
 });
 
+test('a store gives room back while no other program has it open, and goes on as a store', async (t) => {
+  const file = join(temporaryFolder(t), 'store.db');
+  await using store = openSqliteStore(file, clock, owner);
+  const source = await store.source('somewhere');
+  const put = (lat7: number) => {
+    const answers = [{ topic: 'hail' as const, asOf: 1, fields: ['x'.repeat(20_000)] }];
+    return store.putAnswers(source, [{ cell: { lat7, lng7: 2 }, answers, failures: [] }]);
+  };
+  for (let cell = 1; cell <= 30; cell++) await put(cell);
+  assert.equal(await store.prune(2), 30);
+  const other = openSqliteStore(file, clock, owner);
+  const { bytes } = await store.stats();
+  assert.deepEqual(await store.compact(), { kind: 'busy' });
+  await other.close();
+  const compacted = await store.compact();
+  const freed = bytes - (await store.stats()).bytes;
+  assert.deepEqual(compacted, { kind: 'done', freed });
+  assert.ok(freed > 500_000, `${freed} of ${bytes}`);
+  await put(1);
+  await using another = openSqliteStore(file, clock, owner);
+  assert.equal((await another.stats()).sources[0]!.answers, 1);
+});
+
 test('the ledger tells of each call what the provider is asked about: kind, topic, place, key and request id', async (t) => {
   const file = join(temporaryFolder(t), 'store.db');
   await using store = openSqliteStore(file, clock, owner);

@@ -5,11 +5,11 @@ import { bundlesAsSeen, expectedPrices, priceCheapest } from '../../run/plan/che
 import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
 import { topicsIn } from '../../store/answers/topic-set.ts';
-import type { Charges, Store } from '../../store/port.ts';
+import type { Charges, Compaction, Store } from '../../store/port.ts';
 import { requireApproval } from '../frame/ask-approval.ts';
 import { type CliContext, printResult, say, sayJson } from '../frame/context.ts';
 import { readOptionalJob } from '../frame/job-of-options.ts';
-import { openExistingStore } from '../frame/open-store.ts';
+import { openExistingStore, type StoreUse } from '../frame/open-store.ts';
 import type { CachePruneJson, CacheStatsJson, ChargesJson } from '../json/ledger-json.ts';
 import { listed } from '../messages/format.ts';
 import { durationOption, type RunCommand, usageError } from '../options/command.ts';
@@ -17,16 +17,20 @@ import type { Flags } from '../options/command-table.ts';
 
 /** A command on the answers of a store. */
 function onStore<OwnFlags extends Flags<'cache stats'>>(
+  use: StoreUse,
   act: (context: CliContext, flags: OwnFlags, store: Store, job: Job) => Promise<undefined>,
 ): RunCommand<OwnFlags> {
   return async (context, flags) => {
     const job = readOptionalJob(context, [], { store: flags.store });
-    await using store = await openExistingStore(context, job, flags);
+    await using store = await openExistingStore(context, job, flags, use);
     return await act(context, flags, store, job);
   };
 }
 
-export const cacheCommands = { 'cache stats': onStore(showStats), 'cache prune': onStore(prune) };
+export const cacheCommands = {
+  'cache stats': onStore('reads', showStats),
+  'cache prune': onStore('writes', prune),
+};
 
 async function showStats(
   context: CliContext,
@@ -112,6 +116,11 @@ async function prune(
     const gone = `${counted(result.forgotten, 'answer')} and ${counted(result.runs_forgotten, 'run')}`;
     lines.push(`Deleted ${gone} older than ${age}. The ledger is unchanged.`);
   }
+  if (ms !== undefined || flags.damaged) {
+    const compaction = await store.compact();
+    if (compaction.kind === 'done') result.bytes_freed = compaction.freed;
+    lines.push(...compactionText(compaction));
+  }
   // Asking again about a rejected location is free: no approval is needed.
   if (flags.rejected) {
     result.rejections_forgotten = await store.forgetRejections();
@@ -125,6 +134,16 @@ async function prune(
   }
   if (flags.json) sayJson(context, result);
   else say(context, lines.join('\n'));
+}
+
+function compactionText(compaction: Compaction): string[] {
+  if (compaction.kind === 'server') return [];
+  if (compaction.kind === 'done') return [`The store is ${byteSize(compaction.freed)} smaller.`];
+  const why = {
+    busy: 'another program has the store open: prune again when it has ended',
+    no_room: 'the disk has no room for a copy of what is left',
+  }[compaction.kind];
+  return [`The file keeps its size, because ${why}.`];
 }
 
 /** Asks before damaged answers are deleted. What they were of cannot be read. @throws NEEDS_APPROVAL, INTERRUPTED */

@@ -32,7 +32,7 @@ function quotaCommand(isSet: boolean): RunCommand<Flags<'quota set'>> {
       context,
       readOptionalJob(context, words, flags),
       flags,
-      isSet,
+      isSet ? 'makes' : 'reads',
     );
     const now = context.clock.now();
     const accounts = await chosenAccounts(context, words, flags, store);

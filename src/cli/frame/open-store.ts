@@ -1,4 +1,12 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { PerilbookError, resultOrNull } from '../../base/errors.ts';
@@ -9,28 +17,72 @@ import { openStoreAt } from '../../run/frame/open-store-at.ts';
 import { isSqliteFile } from '../../sql/open-sqlite.ts';
 import { isPostgresAddress } from '../../sql/postgres-address.ts';
 import type { Store } from '../../store/port.ts';
-import type { CliContext } from './context.ts';
+import { type CliContext, say } from './context.ts';
 
-/** Opens the store of a job for a command that only looks into it, to be held by `await using`: a mistyped `--store` makes no store. One that
- * a job file names, and the default one, is as good as empty before the first run. @param writes the command records something: then the default store is made @throws STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE */
+/** What a command does to a store that is there. `makes`: it records something, also in a default store that is not there yet. */
+export type StoreUse = 'reads' | 'writes' | 'makes';
+
+/** Opens the store of a job for a command that does not buy, to be held by `await using`: a mistyped `--store` makes no store. One that
+ * a job file names, and the default one, is as good as empty before the first run. @throws STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE */
 export async function openExistingStore(
   context: CliContext,
   { store }: Job,
   flags: JobFlags,
-  writes = false,
+  use: StoreUse = 'reads',
 ): Promise<Store> {
   const { clock, owner, env } = context;
   if (isPostgresAddress(store)) return openStoreAt(store, clock, owner, { mustExist: true });
-  if (existsSync(store)) return openStoreAt(store, clock, owner);
+  if (existsSync(store)) {
+    if (use === 'reads' && mayNotWrite(store)) return await openCopy(context, store);
+    return openStoreAt(store, clock, owner);
+  }
   if (flags.store !== undefined || env.PERILBOOK_STORE) throw noStoreAt(store);
-  if (writes) return openStoreAt(store, clock, owner);
-  const folder = mkdtempSync(join(tmpdir(), 'perilbook-no-store-'));
-  const empty = await openStoreAt(join(folder, 'store.db'), clock, owner);
-  const close = async () => {
-    await empty.close();
-    rmSync(folder, { recursive: true, force: true });
-  };
-  return { ...empty, close, [Symbol.asyncDispose]: close };
+  if (use === 'makes') return openStoreAt(store, clock, owner);
+  return await openTemporary(context, () => {});
+}
+
+/** Opens a store in a temporary folder, which goes when it is closed. @param fill puts a file there, or none */
+async function openTemporary(
+  { clock, owner }: Pick<CliContext, 'clock' | 'owner'>,
+  fill: (file: string) => void,
+): Promise<Store> {
+  const folder = mkdtempSync(join(tmpdir(), 'perilbook-store-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const file = join(folder, 'store.db');
+    fill(file);
+    const store = await openStoreAt(file, clock, owner);
+    const close = async () => {
+      await store.close();
+      remove();
+    };
+    return { ...store, close, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+/** Whether a store lies on a disk, or in a folder, that may not be written: SQLite writes beside its file also to read it. */
+function mayNotWrite(store: string): boolean {
+  return [store, dirname(store)].some(
+    (path) => resultOrNull(() => accessSync(path, constants.W_OK)) === null,
+  );
+}
+
+/** Reads a store that may not be written, such as a backup on another disk: as it is now, from a copy. */
+async function openCopy(context: CliContext, store: string): Promise<Store> {
+  say(context, `${store} may not be written: it is read from a copy of now.`);
+  return await openTemporary(context, (file) => {
+    try {
+      for (const suffix of ['', '-wal'])
+        if (existsSync(store + suffix)) copyFileSync(store + suffix, file + suffix);
+    } catch (error) {
+      const message = `The store ${store} may not be written, and cannot be copied to ${dirname(file)} to be read`;
+      const hint = 'Make room there, or name another folder in TMPDIR.';
+      throw new PerilbookError('STORE_UNUSABLE', message, hint, { file: store }, error);
+    }
+  });
 }
 
 function noStoreAt(store: string): PerilbookError {

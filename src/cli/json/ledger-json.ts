@@ -143,6 +143,8 @@ export interface CachePruneJson {
   /** Answers and runs (`--older-than`). */
   readonly forgotten?: number;
   readonly runs_forgotten?: number;
+  /** By how many bytes the store's file is smaller; left out where it keeps its size. */
+  readonly bytes_freed?: number;
   /** Locations that a service rejected (`--rejected`). */
   readonly rejections_forgotten?: number;
   /** Prices that services charged (`--prices`). */
