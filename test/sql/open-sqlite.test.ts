@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import {
   chmodSync,
   chownSync,
+  globSync,
   lchownSync,
   mkdirSync,
   readdirSync,
@@ -17,7 +18,12 @@ import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { type DatabaseFormat, openSqlite, openSqliteReadOnly } from '../../src/sql/open-sqlite.ts';
+import {
+  type DatabaseFormat,
+  migrationSteps,
+  openSqlite,
+  openSqliteReadOnly,
+} from '../../src/sql/open-sqlite.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const FORMAT: DatabaseFormat = {
@@ -206,3 +212,20 @@ test(
     }
   },
 );
+
+test('each migration has a number of its own, one after the other', () => {
+  const src = join(import.meta.dirname, '../../src');
+  const folders = globSync('**/migrations/{,sqlite/,postgres/}', { cwd: src }).filter((folder) =>
+    readdirSync(join(src, folder)).some((name) => name.endsWith('.sql')),
+  );
+  assert.equal(folders.length, 5);
+  for (const folder of folders) {
+    const steps = migrationSteps(pathToFileURL(`${join(src, folder)}/`));
+    const first = steps[0]!.number;
+    assert.deepEqual(
+      steps.map(({ number }) => number),
+      steps.map((_, index) => first + index),
+      folder,
+    );
+  }
+});
