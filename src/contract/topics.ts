@@ -116,14 +116,17 @@ const MEASUREMENTS = [
   ['radon', 'Radon', 'unstated', 'county'],
 ] as const satisfies readonly MeasurementRow[];
 
+/** Measurements of public data that the contract lacks, and no service sells: none yet. They come after those of the contract. */
+const PUBLIC_MEASUREMENTS = [] as const satisfies readonly MeasurementRow[];
+
+type Measurement = (typeof MEASUREMENTS)[number] | (typeof PUBLIC_MEASUREMENTS)[number];
+
 export type NaturalSlug = (typeof NATURAL)[number][0];
 export type ProximitySlug = (typeof PROXIMITY)[number][0];
-export type MeasurementSlug = (typeof MEASUREMENTS)[number][0];
+export type MeasurementSlug = Measurement[0];
+export type PaidMeasurementSlug = (typeof MEASUREMENTS)[number][0];
 /** The measurements with a value for each county. */
-export type CountySlug = Extract<
-  (typeof MEASUREMENTS)[number],
-  readonly [...string[], 'county']
->[0];
+export type CountySlug = Extract<Measurement, readonly [...string[], 'county']>[0];
 /** The topics whose values are concentrations at a monitor. */
 export const POLLUTANTS = ['ozone', 'pm25', 'pm10'] as const satisfies readonly MeasurementSlug[];
 export type PollutantSlug = (typeof POLLUTANTS)[number];
@@ -165,14 +168,18 @@ function topicOfRow(
   };
 }
 
+function topicOfMeasurement([slug, title, cadence, area]: MeasurementRow): Topic {
+  return topicOfRow('measurement', area, [slug, title, 'none', cadence]);
+}
+
 /** The topics of the paid contract, in its order. */
 export const PAID_TOPICS: readonly Topic[] = [
   ...NATURAL.map((row) => topicOfRow('natural', 'tract', row)),
   ...PROXIMITY.map((row) => topicOfRow('proximity', null, row)),
-  ...MEASUREMENTS.map(([slug, title, cadence, area]) =>
-    topicOfRow('measurement', area, [slug, title, 'none', cadence]),
-  ),
+  ...MEASUREMENTS.map(topicOfMeasurement),
 ];
+
+const PUBLIC_TOPICS: readonly Topic[] = PUBLIC_MEASUREMENTS.map(topicOfMeasurement);
 
 /** The layers that groups of topics have, and that our own service answers. */
 const BUILT_IN: readonly LayerDescription[] = [FLOOD_ZONES];
@@ -184,7 +191,8 @@ const BROUGHT: readonly LayerDescription[] = [CA_FIRE_ZONES, COASTAL_BARRIERS];
 const MOST_TOPICS = 53;
 
 /** Of a user's own. */
-export const MOST_LAYERS = MOST_TOPICS - PAID_TOPICS.length - BUILT_IN.length - BROUGHT.length;
+export const MOST_LAYERS =
+  MOST_TOPICS - PAID_TOPICS.length - PUBLIC_TOPICS.length - BUILT_IN.length - BROUGHT.length;
 
 /** Under this name threads get the layers that were declared. */
 const DECLARED = 'perilbook.layers';
@@ -213,7 +221,7 @@ export function declareWithBrought(layers: readonly LayerDescription[]): void {
 function listTopics(declared: readonly LayerDescription[]): void {
   const names = new Set(declared.map(({ layer }) => layer));
   const builtIn = BUILT_IN.filter(({ layer }) => !names.has(layer));
-  const all = [...PAID_TOPICS, ...[...builtIn, ...declared].map(topicOfLayer)];
+  const all = [...PAID_TOPICS, ...PUBLIC_TOPICS, ...[...builtIn, ...declared].map(topicOfLayer)];
   (TOPICS as Topic[]).splice(0, TOPICS.length, ...all);
   (TOPIC_SLUGS as TopicSlug[]).splice(0, TOPIC_SLUGS.length, ...all.map(({ slug }) => slug));
   BY_SLUG.clear();
@@ -241,7 +249,8 @@ function topicOfLayer(layer: LayerDescription): Topic {
 export const isBuiltIn = ({ layer }: Topic): boolean => layer === null || BUILT_IN.includes(layer);
 
 /** Whether a service may sell a topic: those of the contract, and flood zones, which our own service answers, too. */
-export const isSold = ({ slug, layer }: Topic): boolean => layer === null || slug === 'floodZone';
+export const isSold = ({ slug }: Topic): boolean =>
+  PAID_SLUGS.includes(slug) || slug === 'floodZone';
 
 /** The described layers. */
 export function allLayers(): readonly LayerDescription[] {

@@ -7,11 +7,11 @@ import {
 } from '../../contract/credits.ts';
 import { bundleEnvelope, singleEnvelope, UNAVAILABLE } from '../../contract/envelopes.ts';
 import {
-  type MeasurementSlug,
   NATURAL_SLUGS,
   ofPollutants,
   PAID_SLUGS,
   PAID_TOPICS,
+  type PaidMeasurementSlug,
   POLLUTANTS,
   type Topic,
   type TopicSlug,
@@ -38,7 +38,7 @@ const DROUGHT = { kind: 'single', topic: 'drought' } as const;
 const AT_SEA = formatPath(DROUGHT, 30, -140);
 
 /** The statement on the value of each measurement. */
-const MEASUREMENTS: Readonly<Record<MeasurementSlug, string>> = {
+const MEASUREMENTS: Readonly<Record<PaidMeasurementSlug, string>> = {
   airQuality: '4.6',
   ...ofPollutants(() => '4.7'),
   radon: '4.8',
@@ -181,7 +181,7 @@ async function runCheck(
 
 function valueNumbers({ slug, category }: Topic): string[] {
   if (category === 'natural') return ['4.1', '4.3', '4.4'];
-  return category === 'proximity' ? ['4.5'] : [MEASUREMENTS[slug as MeasurementSlug], '4.9'];
+  return category === 'proximity' ? ['4.5'] : [MEASUREMENTS[slug as PaidMeasurementSlug], '4.9'];
 }
 
 function singleCall(topic: Topic): Statement {

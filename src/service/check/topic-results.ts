@@ -9,8 +9,8 @@ import {
 } from '../../contract/topic-values.ts';
 import {
   type DetailsKind,
-  type MeasurementSlug,
   ofPollutants,
+  type PaidMeasurementSlug,
   type Topic,
 } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
@@ -34,7 +34,7 @@ export function checkResult(topic: Topic, result: unknown, context: CheckContext
   DETAILS_CHECKS[topic.details](slug, parsed, context);
   if (topic.category === 'natural') checkRating(slug, parsed.value as NaturalValue);
   if (topic.category === 'measurement')
-    MEASUREMENT_CHECKS[slug as MeasurementSlug]?.(slug, parsed, context);
+    MEASUREMENT_CHECKS[slug as PaidMeasurementSlug]?.(slug, parsed, context);
 }
 
 /** What a topic's result must be beyond its schema. */
@@ -62,7 +62,7 @@ const DETAILS_CHECKS: Readonly<Record<DetailsKind, Check>> = {
 };
 
 /** Null: its schema says all. */
-const MEASUREMENT_CHECKS: Readonly<Record<MeasurementSlug, Check | null>> = {
+const MEASUREMENT_CHECKS: Readonly<Record<PaidMeasurementSlug, Check | null>> = {
   airQuality: (_, { value }) => checkAirQuality(value as AirQualityValue),
   ...ofPollutants(() => checkMeasurement),
   radon: null,
