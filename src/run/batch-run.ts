@@ -166,6 +166,6 @@ export class BatchRun implements AsyncDisposable {
 /** More batches may follow, at an unknown price: with a budget, the budget is what is planned. */
 function limitsOf({ job, plan }: OpenedJob): Parameters<typeof startRun>[1] {
   return job.budget === null
-    ? { plannedCredits: plan.price.credits, budget: plan.limit }
+    ? { plannedCredits: plan.price.credits, budget: plan.bounds.run }
     : { plannedCredits: job.budget, budget: job.budget };
 }

@@ -174,7 +174,7 @@ async function fetchAndWrite(
 /** Records the start of a run in the store. @param limits differ from the plan's where more batches of rows follow */
 export async function startRun(
   { job, store, plan, connection }: Prepared,
-  { plannedCredits, budget } = { plannedCredits: plan.price.credits, budget: plan.limit },
+  { plannedCredits, budget } = { plannedCredits: plan.price.credits, budget: plan.bounds.run },
 ): Promise<number> {
   return await store.startRun({
     job: job.name,

@@ -17,7 +17,7 @@ import type { OutputDecision } from './output-decision.ts';
 import { cheapestCalls } from './plan/cheapest-calls.ts';
 import { scopeNotes } from './plan/notices.ts';
 import type { Plan } from './plan/planning.ts';
-import { retryLimit, type Way } from './plan/spending.ts';
+import { creditsWithin, retryLimit, type Way } from './plan/spending.ts';
 import { hasOneCurrency } from './scan/currency.ts';
 import { totalValue } from './scan/scan-tally.ts';
 import type {
@@ -118,14 +118,14 @@ function priceSummary(job: Job, plan: Plan) {
     /** Most credits for retries of unavailable topics and, where there is a budget, of lost answers, within budget and quota. */
     credits_retries_at_most: Math.min(
       retryLimit(job, price),
-      Math.max(0, Math.min(plan.limit, plan.available) - plan.reach.credits),
+      Math.max(0, Math.min(plan.bounds.run, plan.bounds.quota) - plan.reach.credits),
     ),
     /** Null for the sample, whose answers are not charged: it has no quota where the job names no subscription. */
-    credits_available: isUnlimited(job) ? null : plan.available,
+    credits_available: isUnlimited(job) ? null : plan.bounds.quota,
     /** Most credits that the run spends, in one number: its price and the retries, or the budget if that is less. Its claims are checked
      * against it. */
-    credits_limit: plan.limit,
-    fits: forecast.fits && price.credits <= Math.min(plan.limit, plan.window),
+    credits_limit: plan.bounds.run,
+    fits: forecast.fits && price.credits <= creditsWithin(plan.bounds),
     minutes: forecast.minutes,
     /** The duration of a call, in seconds, and whether it was measured at this source or is assumed; null without calls. */
     latency:

@@ -55,7 +55,7 @@ test('a plan counts the time that the run has used before it: a short limit prom
   harness.clock.moveTo('2026-03-15T12:10:00Z');
   using late = await prepare(context);
   assert.deepEqual(
-    [late.plan.window, late.summary.this_run.cells, late.summary.fits],
+    [late.plan.bounds.time, late.summary.this_run.cells, late.summary.fits],
     [0, 0, false],
   );
   const ended = await run(late);

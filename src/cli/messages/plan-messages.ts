@@ -7,6 +7,7 @@ import { distrustText } from '../../run/areas/area-verification.ts';
 import { differsFrom, leftOfAllowance } from '../../run/frame/account-state.ts';
 import { purchaseJob } from '../../run/frame/connection-kinds.ts';
 import { mostWords, quotaAdvice, resetText, subscriptionText } from '../../run/plan/notices.ts';
+import { nearestBound, type SpendingBound } from '../../run/plan/spending.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { listed, sharePhrase } from './format.ts';
 import { inputMessages, type OutputStyle } from './input-messages.ts';
@@ -279,9 +280,7 @@ function verdict(prepared: Prepared): string {
 
 function buyingVerdict(prepared: Prepared): string {
   const { job, plan, summary } = prepared;
-  const { credits, credits_limit } = summary;
-  const credits_available = plan.available;
-  const { finishBy } = plan.ways.planned.forecast;
+  const { credits } = summary;
   if (plan.price.unobtainable.size > 0)
     return 'The keys of this job may not buy all of these topics.';
   if (credits === 0) {
@@ -295,26 +294,42 @@ function buyingVerdict(prepared: Prepared): string {
       ? `${none}: all ${isPart ? 'their ' : ''}answers are in the store.`
       : `${none}: ${counted(summary.cells_cached, 'place')} in the store, ${grouped(summary.cells_rejected)} rejected by the service.`;
   }
-  if (credits > credits_limit && credits_limit <= credits_available) {
-    const budget = `The budget of ${grouped(credits_limit)}`;
-    const bought = boughtMessage(summary, budget, `${budget} buys nothing`);
-    return `${counted(credits, 'credit')} needed. ${bought}; the rest is deferred.`;
-  }
-  if (credits > plan.window && plan.window <= Math.min(credits_limit, credits_available)) {
-    const limit = `The time limit of ${timeLimit(job.maxMinutes!)} allows ${counted(plan.window, 'credit')}`;
-    const bought = boughtMessage(summary, `${limit}, which`, `${limit}, which cannot buy anything`);
-    return `${counted(credits, 'credit')} needed. ${bought}; the rest is deferred.`;
-  }
+  const bound = nearestBound(plan.bounds, credits);
+  if (bound !== null) return BOUND_TEXTS[bound](prepared);
   if (isUnlimited(job))
     return `${counted(credits, 'credit')} at a paid service; the sample charges none.`;
   const dollars = overageText(prepared);
   if (summary.fits)
     return `${counted(credits, 'credit')}${dollars}: fits this period${besideText(summary)}.`;
-  const left = `The ${counted(credits_available, 'credit')} left`;
-  const none = credits_available === 0 ? 'No credits are left' : `${left} cannot buy anything`;
+  return quotaText(prepared);
+}
+
+/** What a bound does to a run that needs more. */
+const BOUND_TEXTS: Readonly<Record<SpendingBound, (prepared: Prepared) => string>> = {
+  run({ summary }) {
+    const budget = `The budget of ${grouped(summary.credits_limit)}`;
+    const bought = boughtMessage(summary, budget, `${budget} buys nothing`);
+    return `${counted(summary.credits, 'credit')} needed. ${bought}; the rest is deferred.`;
+  },
+  time({ job, plan, summary }) {
+    const limit = `The time limit of ${timeLimit(job.maxMinutes!)} allows ${counted(plan.bounds.time, 'credit')}`;
+    const bought = boughtMessage(summary, `${limit}, which`, `${limit}, which cannot buy anything`);
+    return `${counted(summary.credits, 'credit')} needed. ${bought}; the rest is deferred.`;
+  },
+  quota: quotaText,
+};
+
+function quotaText(prepared: Prepared): string {
+  const { plan, summary } = prepared;
+  const { credits } = summary;
+  const { quota } = plan.bounds;
+  const { finishBy } = plan.ways.planned.forecast;
+  const dollars = overageText(prepared);
+  const left = `The ${counted(quota, 'credit')} left`;
+  const none = quota === 0 ? 'No credits are left' : `${left} cannot buy anything`;
   const needed = `${counted(credits, 'credit')} needed${dollars}. ${boughtMessage(summary, left, none)}`;
   if (finishBy === null) return `${needed}. The quota is never enough for the rest.`;
-  const later = (summary.periods ?? 0) - (credits_available > 0 ? 1 : 0);
+  const later = (summary.periods ?? 0) - (quota > 0 ? 1 : 0);
   const quotas =
     later === 1
       ? 'the quota of the next billing period'

@@ -283,11 +283,11 @@ const OF_RUN: readonly string[] = ['budget', 'force', 'json', 'limit', 'report']
 
 /** The price of the missing answers, at most what the billing period that pays has: this one, or the next if this one has nothing left.
  * @param plan made after the run, which may have learned that bundles return more */
-export function costOfRest({ price, available, account }: Plan, stop: RunResult['stop']): number {
-  const isSpent = available === 0 || stop?.reason === 'quota';
+export function costOfRest({ price, bounds, account }: Plan, stop: RunResult['stop']): number {
+  const isSpent = bounds.quota === 0 || stop?.reason === 'quota';
   return Math.min(
     price.credits,
-    isSpent && account !== null ? periodLimit(account.account) : available,
+    isSpent && account !== null ? periodLimit(account.account) : bounds.quota,
   );
 }
 

@@ -7,6 +7,7 @@ import { refusedWayText } from '../../run/plan/approval.ts';
 import { purchaseBySet } from '../../run/plan/cheapest-calls.ts';
 import { NO_FIELDS } from '../../run/plan/planning.ts';
 import { findReach } from '../../run/plan/reach.ts';
+import { creditsWithin } from '../../run/plan/spending.ts';
 import { type Prepared, prepareScanned } from '../../run/prepare.ts';
 import { findLayout } from '../../run/scan/layout.ts';
 import { type Scan, scan } from '../../run/scan/scan-input.ts';
@@ -74,14 +75,7 @@ export class Pricing implements Disposable {
     return this.#inTurn(async () => {
       const { job, connection } = request;
       if (this.#last?.key !== settingsKey(job)) await this.#price(request);
-      const {
-        scan: scanned,
-        order,
-        missing,
-        priceList,
-        pace,
-        available,
-      } = this.#last!.prepared.plan;
+      const { scan: scanned, order, missing, priceList, pace, bounds } = this.#last!.prepared.plan;
       const { cells } = scanned;
       const { creditsPerMinute } = purchaseJob(job, connection).account.subscription;
       const planned = {
@@ -97,7 +91,7 @@ export class Pricing implements Disposable {
         cells: bought,
         minutes,
         value,
-      } = findReach(planned, Math.min(budget, available));
+      } = findReach(planned, creditsWithin({ ...bounds, run: budget }));
       // No share of the value in the order of the file.
       return {
         credits,

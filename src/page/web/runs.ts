@@ -122,7 +122,7 @@ export class Runs {
         const needed = neededApproval(prepared, given, 'run', SHOWN_AGAIN);
         if (needed.kind !== 'none')
           throw new PerilbookError('NEEDS_APPROVAL', needed.unapproved, needed.approve);
-        active.available = prepared.plan.available;
+        active.available = prepared.plan.bounds.quota;
         active.facts = runFacts(prepared);
         if (active.phase === 'reading') active.phase = 'buying';
       };

@@ -32,7 +32,7 @@ import { PlaceFields } from './place-fields.ts';
 import { type CellNumbers, purchasesFor } from './reach.ts';
 import { findRefusedWay, type RefusedWay } from './refused-way.ts';
 import { NOTHING, type SourceFields } from './source-fields.ts';
-import { type PlannedSpending, planSpending } from './spending.ts';
+import { creditsWithin, type PlannedSpending, planSpending } from './spending.ts';
 
 /** The priced calls of a run, and its spending limits. It never changes: a run keeps its own `CellQueue`. */
 export interface Plan extends MissingAnswers, PlannedSpending {
@@ -71,10 +71,7 @@ export function rowsWithAnswers(plan: Plan, isLocal: boolean): number {
   const { cells } = scan;
   const isBought = isLocal
     ? new Uint8Array(cells.size).fill(1)
-    : purchasesFor(
-        { cells, order, missing, priceList },
-        Math.min(plan.limit, plan.available, plan.window),
-      ).isBought;
+    : purchasesFor({ cells, order, missing, priceList }, creditsWithin(plan.bounds)).isBought;
   let rows = 0;
   for (let cell = 0; cell < cells.size; cell++)
     if (hasAnswers[cell] === 1 || isBought[cell] === 1 || missing.get(cell) === NO_TOPICS)

@@ -28,6 +28,27 @@ import {
 } from './forecast.ts';
 import { type Demand, findReach, type Reach, reachedBy } from './reach.ts';
 
+/** What bounds the credits of a run: its budget or plan (`spendingLimit`), the account's quota, its time (`max_minutes`). */
+export type SpendingBound = 'run' | 'quota' | 'time';
+
+/** Most credits by each bound; infinite for one that the job does not set. */
+export type SpendingBounds = Readonly<Record<SpendingBound, number>>;
+
+/** Most credits that a run can spend by all its bounds. */
+export function creditsWithin(bounds: SpendingBounds): number {
+  return Math.min(...Object.values(bounds));
+}
+
+/** The bound that ends a run first; null where the credits are within all. */
+export function nearestBound(bounds: SpendingBounds, credits: number): SpendingBound | null {
+  const most = creditsWithin(bounds);
+  if (credits <= most) return null;
+  // Of two that are equal, the run's own is what its user can change.
+  const order: Readonly<Record<SpendingBound, number>> = { run: 0, time: 1, quota: 2 };
+  const nearest = (Object.keys(order) as SpendingBound[]).filter((name) => bounds[name] === most);
+  return nearest.sort((a, b) => order[a] - order[b])[0]!;
+}
+
 /** What a run may spend on its cells, and what that buys. All is 0 for local data. */
 export interface PlannedSpending {
   readonly price: Price;
@@ -39,13 +60,10 @@ export interface PlannedSpending {
   readonly reach: Reach;
   /** The account that pays; null for local data. */
   readonly account: AccountState | null;
-  readonly available: number;
-  /** Most credits that the run may spend (`spendingLimit`). */
-  readonly limit: number;
+  /** What may be spent: `run` by its claims, `quota` by the account, `time` by the minute limits and the speed of calls. */
+  readonly bounds: SpendingBounds;
   /** The speed of the calls of `price` without a credit limit. */
   readonly pace: CallPace;
-  /** Most credits that the minute limits and the speed of calls allow in the run's time; infinite without a time limit. */
-  readonly window: number;
 }
 
 /** Plans the spending on cells. @param lacking how many of them lack each set of topics */
@@ -69,13 +87,16 @@ export async function planSpending(
   const price = priceCheapest(priced, priceList);
   const paceOf = ({ calls, credits }: Price) => callPace(calls, credits, times, concurrency);
   const pace = paceOf(price);
-  const limit = isLocal ? 0 : spendingLimit(job, price);
   const leftMs = deadline === null ? null : deadline - steadyTime(effects.clock);
-  const window = creditsWithin(leftMs, creditsPerMinute, pace);
+  const bounds: SpendingBounds = {
+    run: isLocal ? 0 : spendingLimit(job, price),
+    quota: available,
+    time: creditsInTime(leftMs, creditsPerMinute, pace),
+  };
   const request = { ...demand, creditsPerMinute, msPerCredit: pace.msPerCredit };
   const reach = isLocal
     ? reachedBy(request, { isBought: new Uint8Array(demand.cells.size).fill(1), credits: 0 })
-    : findReach(request, Math.min(limit, available, window));
+    : findReach(request, creditsWithin(bounds));
   const withinAllowance = account === null ? 0 : leftOfAllowance(account);
   const allowance = {
     available,
@@ -96,7 +117,7 @@ export async function planSpending(
     standard: weighed(priceBundle('standard', priced, priceList)),
     enterprise: weighed(priceBundle('enterprise', priced, priceList)),
   };
-  return { price, ways, reach, account, available, limit, pace, window };
+  return { price, ways, reach, account, bounds, pace };
 }
 
 /** Most credits for retries: the singles for topics that bundles may report unavailable; where there is a budget, also each call once more,
@@ -114,7 +135,7 @@ export function spendingLimit(job: Pick<Job, 'budget'>, price: Price): number {
 }
 
 /** Most credits in the remaining time: those of the first minute, spent at once, and of each later one; fewer if the calls are slower. */
-function creditsWithin(
+function creditsInTime(
   leftMs: number | null,
   creditsPerMinute: number,
   { msPerCredit }: CallPace,

@@ -208,42 +208,45 @@ test('a run may spend its budget, or the price with its retries; it buys what bu
   const topics = ['natural'];
   const spend = async (scene: Scene) => {
     const plan = await planOf({ ...scene, settings: { topics, ...scene.settings } });
-    const { limit, available, window, reach, price } = plan;
+    const { bounds, reach, price } = plan;
     return {
-      limit,
-      available,
-      window,
+      bounds,
       reach: reach.credits,
       price: price.credits,
       retries: price.retryCredits,
     };
   };
-  const whole = { available: 100, window: Number.POSITIVE_INFINITY, price: 64, retries: 68 };
-  assert.deepEqual(await spend({}), { ...whole, limit: 132, reach: 64 });
-  assert.deepEqual(await spend({ settings: { budget: 40 } }), { ...whole, limit: 40, reach: 32 });
+  const whole = { price: 64, retries: 68 };
+  const bounds = { run: 132, quota: 100, time: Number.POSITIVE_INFINITY };
+  assert.deepEqual(await spend({}), { ...whole, bounds, reach: 64 });
+  assert.deepEqual(await spend({ settings: { budget: 40 } }), {
+    ...whole,
+    bounds: { ...bounds, run: 40 },
+    reach: 32,
+  });
   assert.deepEqual(await spend({ settings: { reserve: 80 } }), {
     ...whole,
-    available: 20,
-    limit: 132,
+    bounds: { ...bounds, quota: 20 },
     reach: 16,
   });
   assert.equal((await spend({ leftMs: 0 })).reach, 0);
   const perMinute = { subscription: { credits_per_month: 10_000, credits_per_minute: 16 } };
-  const within = async (leftMs: number) => (await spend({ leftMs, settings: perMinute })).window;
+  const within = async (leftMs: number) =>
+    (await spend({ leftMs, settings: perMinute })).bounds.time;
   assert.deepEqual(
     [await within(59_999), await within(60_000), await within(125_000)],
     [16, 32, 48],
   );
   const slow = await spend({ leftMs: 1, settings: { concurrency: 1 } });
-  assert.deepEqual([slow.window < 16, slow.reach], [true, 0]);
+  assert.deepEqual([slow.bounds.time < 16, slow.reach], [true, 0]);
 });
 
 test('each way to buy is weighed against the quota: what it costs beyond the allowance, and when it ends', async () => {
   // 100 credits of the allowance are left, and $12 buy 300 more.
-  const { ways, available } = await planOf({
+  const { ways, bounds } = await planOf({
     settings: { topics: ['natural'], overages: { ceiling: 12 } },
   });
-  assert.equal(available, 400);
+  assert.equal(bounds.quota, 400);
   const weighed = Object.entries(ways).map(([way, { price, calls, overageDollars, forecast }]) => [
     way,
     ...[price.credits, calls, overageDollars, forecast.fits],
@@ -303,9 +306,9 @@ test('local data cost nothing, and all of it is read', async () => {
     data: {},
   } as unknown as RunContext['connection'];
   const plan = await planOf({ settings: { service: 'local' }, context: { connection } });
-  const { price, limit, account, available, reach, order } = plan;
+  const { price, bounds, account, reach, order } = plan;
   assert.deepEqual(
-    [price.credits, limit, account, available, reach.cells, order.length],
+    [price.credits, bounds.run, account, bounds.quota, reach.cells, order.length],
     [0, 0, null, 0, 4, 4],
   );
 });
