@@ -80,7 +80,7 @@ ${body}</details>
 `;
 }
 
-/** A heading, its sentence and its table, which stay together on paper. */
+/** A heading, its sentence and its table, of which they are not parted on paper. */
 export function block(title: string, says: Html, table: Html): Html {
   return html`<div class="block">
 <h3>${title}</h3>

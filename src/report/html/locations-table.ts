@@ -66,13 +66,16 @@ const TONES = [
   ['Relatively High', '4'],
 ] as const;
 
+/** Longer ids may be broken: they would take the room of the other columns. */
+const LONGEST_WHOLE = 24;
+
 function formatLine(facts: Facts, place: PlaceAtRisk, isHidden: boolean): Html {
   const { id, name, lat, lng, county, value, locations, line, part, order } = place;
   const shown = TONES.map(([rating, tone]) => {
     const topics = place.ratings.filter((rated) => rated.rating === rating);
     return { rating, tone, titles: topics.map(({ topic }) => topicOf(topic).title).join(', ') };
   }).filter(({ titles }) => titles !== '');
-  return html`<tr data-at="${lat},${lng}"${isHidden && html` hidden`}><td class="n" data-name="${capital(facts.unit)}" data-v="${order}" data-csv="${part === undefined ? '' : `${part}:`}${line}">${lineText(place)}</td><td data-name="ID">${id !== '' && quoted(id)}</td><th scope="row">${name !== '' && html`${quoted(name)}<br>`}<small>${lat}, ${lng}</small></th><td data-county="${county}">${county}</td>${
+  return html`<tr data-at="${lat},${lng}"${isHidden && html` hidden`}><td class="n" data-name="${capital(facts.unit)}" data-v="${order}" data-csv="${part === undefined ? '' : `${part}:`}${line}">${lineText(place)}</td><td data-name="ID"${id.length <= LONGEST_WHOLE && html` class="whole"`}>${id !== '' && quoted(id)}</td><th scope="row">${name !== '' && html`${quoted(name)}<br>`}<small>${lat}, ${lng}</small></th><td data-county="${county}">${county}</td>${
     value !== null &&
     html`<td class="n" data-name="Value" data-v="${value}">${measureOf(facts).shown(value)}</td>`
   }<td class="n" data-name="Locations" data-v="${locations}">${grouped(locations)}</td><td>${shown.map(({ tone, rating, titles }) => html`<p class="rated-${tone}"><b>${rating}</b> ${titles}</p>`)}</td></tr>

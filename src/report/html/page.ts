@@ -56,7 +56,7 @@ ${opening(facts)}</header>
 ${sections.map(({ body }) => body)}</main>
 <footer>
 ${closing(facts)}
-<p>The page loads nothing from the network.</p>
+<p class="unprinted">The page loads nothing from the network.</p>
 </footer>
 <script type="module">${markup(script)}</script>
 </body>
