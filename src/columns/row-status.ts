@@ -1,7 +1,14 @@
+import { grouped } from '../base/format-numbers.ts';
 import { type CellRecord, type Field, isNoData, REJECTION_HOLDS_MS } from '../contract/answer.ts';
 import type { PolygonLayer } from '../contract/layers/layer-description.ts';
 import { oldestFirst, readStated } from '../contract/stated-data.ts';
-import { isZoneTopic, type TopicSlug, topicOf } from '../contract/topics.ts';
+import {
+  isLayerTopic,
+  isZoneTopic,
+  radiusOfLayer,
+  type TopicSlug,
+  topicOf,
+} from '../contract/topics.ts';
 
 /** What a row's `hazard_status` says, the most complete first. */
 export const ROW_STATUSES = [
@@ -54,9 +61,9 @@ function listed(topics: readonly TopicSlug[], most: number): string {
 
 /** The note on topics for which the service has no data here: their columns are empty, and no answer is missing. */
 export function noDataNote(topics: readonly TopicSlug[]): string {
-  const others = topics.filter((topic) => !isZoneTopic(topic));
+  const others = topics.filter((topic) => !isLayerTopic(topic));
   const ofOthers = others.length === 0 ? [] : [`no data here: ${others.join(' ')}`];
-  return [...ofOthers, ...topics.filter(isZoneTopic).map(unstudiedNote)].join('; ');
+  return [...ofOthers, ...topics.filter(isLayerTopic).map(unstudiedNote)].join('; ');
 }
 
 /** The note on what a service says of its data: `service's data: areas 2025, nri December 2025`. A remark names its topics, unless all have
@@ -141,6 +148,9 @@ export function cellStatus(
 
 /** The note on a layer where it says nothing. */
 function unstudiedNote(topic: TopicSlug): string {
+  const radius = radiusOfLayer(topic);
+  if (radius !== null)
+    return `${topic}: the layer does not cover all within ${grouped(radius)} m of this place, so it is unknown`;
   return `${topic}: ${layerOf(topic).outside_note ?? 'the layer says nothing of this place, so it is unknown'}`;
 }
 

@@ -236,8 +236,9 @@ function topicOfLayer(layer: LayerDescription): Topic {
   return {
     slug: layer.layer as LayerSlug,
     title: layer.title,
-    category: 'measurement',
-    details: 'none',
+    ...(layer.kind === 'points'
+      ? ({ category: 'proximity', details: 'features' } as const)
+      : ({ category: 'measurement', details: 'none' } as const)),
     cadence: 'rolling',
     area: null,
     countColumns: [],
@@ -257,9 +258,20 @@ export function allLayers(): readonly LayerDescription[] {
   return TOPICS.flatMap(({ layer }) => layer ?? []);
 }
 
+/** Whether a description says what a topic is. */
+export function isLayerTopic(slug: TopicSlug): slug is LayerSlug {
+  return (BY_SLUG.get(slug)?.layer ?? null) !== null;
+}
+
 /** Whether a topic's value is the zone of a map that holds a place. */
 export function isZoneTopic(slug: TopicSlug): slug is LayerSlug {
-  return (BY_SLUG.get(slug)?.layer ?? null) !== null;
+  return isLayerTopic(slug) && BY_SLUG.get(slug)!.layer!.kind !== 'points';
+}
+
+/** The radius of a layer of places, in metres; null for another topic. */
+export function radiusOfLayer(slug: string): number | null {
+  const layer = BY_SLUG.get(slug)?.layer ?? null;
+  return layer?.kind === 'points' ? layer.within_m : null;
 }
 
 export const PAID_SLUGS: readonly TopicSlug[] = PAID_TOPICS.map((topic) => topic.slug);

@@ -7,7 +7,11 @@ import { PerilbookError } from '../base/errors.ts';
 import { nearestName } from '../base/nearest-name.ts';
 import { readFileText } from '../base/pipes.ts';
 import { yamlProblem } from '../base/yaml-problems.ts';
-import { type LayerDescription, layerSchema } from '../contract/layers/layer-description.ts';
+import {
+  type LayerDescription,
+  layerSchema,
+  pointSchema,
+} from '../contract/layers/layer-description.ts';
 import { declareWithBrought, MOST_LAYERS, PAID_SLUGS } from '../contract/topics.ts';
 
 /* Reads and checks the descriptions of layers that a user wrote. */
@@ -75,11 +79,13 @@ function checkLayerText(text: string, file: string): CheckedLayer {
     const problems = document.errors.map((error) => at(error.pos[0], yamlProblem(error)));
     return { layer: null, problems };
   }
-  const checked = layerSchema.safeParse(document.toJS());
+  const said: unknown = document.toJS();
+  const schema = schemaOf(said);
+  const checked = schema.safeParse(said);
   const atPath = (path: readonly PropertyKey[], message: string) =>
     at(offsetOf(document, path), [path.join('.'), message].filter(Boolean).join(': '));
   if (!checked.success) {
-    const problems = checked.error.issues.flatMap((issue) => listIssue(issue, atPath));
+    const problems = checked.error.issues.flatMap((issue) => listIssue(issue, schema, atPath));
     return { layer: null, problems };
   }
   const layer = withPaths(checked.data as LayerDescription, dirname(resolve(file)));
@@ -87,12 +93,23 @@ function checkLayerText(text: string, file: string): CheckedLayer {
   return { layer: problems.length > 0 ? null : layer, problems };
 }
 
+/** Each kind of layer has members of its own. */
+const SCHEMAS = { polygons: layerSchema, points: pointSchema } as const;
+
+type LayerSchema = (typeof SCHEMAS)[keyof typeof SCHEMAS];
+
+function schemaOf(said: unknown): LayerSchema {
+  const { kind } = Object(said) as { readonly kind?: unknown };
+  return Object.hasOwn(SCHEMAS, String(kind)) ? SCHEMAS[kind as keyof typeof SCHEMAS] : layerSchema;
+}
+
 function listIssue(
   issue: z.core.$ZodIssue,
+  schema: LayerSchema,
   atPath: (path: readonly PropertyKey[], message: string) => LayerProblem,
 ): LayerProblem[] {
   if (issue.code === 'unrecognized_keys') {
-    const known = Object.keys(layerSchema.shape);
+    const known = Object.keys(schema.shape);
     return issue.keys.map((key) => {
       const near = issue.path.length === 0 ? nearestName(key, known) : null;
       const hint = near === null ? '' : `; did you mean ${near}?`;
@@ -105,7 +122,7 @@ function listIssue(
     const [nearest] = issue.errors.toSorted((a, b) => depth(b) - depth(a));
     const first = nearest?.[0];
     if (first !== undefined && first.path.length > 0)
-      return listIssue({ ...first, path: [...issue.path, ...first.path] } as never, atPath);
+      return listIssue({ ...first, path: [...issue.path, ...first.path] } as never, schema, atPath);
   }
   return [atPath(issue.path, issue.message)];
 }
@@ -138,23 +155,30 @@ function withPaths(layer: LayerDescription, folder: string): LayerDescription {
 
 /** What the members of a description say against each other. */
 function membersAtOdds(layer: LayerDescription): [path: PropertyKey[], message: string][] {
-  const problems: [PropertyKey[], string][] = [];
+  const problems = [...sourcesAtOdds(layer)];
+  if (layer.kind === 'points') return problems;
   const { class: own, classes = [], unknown_class: unknown } = layer;
-  if ((PAID_SLUGS as readonly string[]).includes(layer.layer))
-    problems.push([['layer'], `${layer.layer} is a topic already`]);
   if (own?.from === undefined && own?.constant === undefined)
     problems.push([['class'], 'needs from (a column) or constant (one class for all)']);
   if (own?.from !== undefined && classes.length === 0)
     problems.push([['classes'], 'is missing: the classes, from the most hazardous to the least']);
   if (typeof unknown === 'object' && !classes.some(({ name }) => name === unknown.after))
     problems.push([['unknown_class', 'after'], `there is no class ${unknown.after}`]);
-  for (const [index, { file, url }] of (layer.sources ?? []).entries()) {
-    if ((file === undefined) === (url === undefined))
-      problems.push([['sources', index], 'needs either file or url']);
-  }
   for (const [name, { beside }] of Object.entries(layer.columns ?? {})) {
     if (beside !== undefined && !Object.hasOwn(layer.columns!, beside))
       problems.push([['columns', name, 'beside'], `there is no column ${beside}`]);
   }
   return problems;
+}
+
+/** The same of members that each kind of layer has. */
+function* sourcesAtOdds({
+  layer,
+  sources = [],
+}: LayerDescription): Generator<[path: PropertyKey[], message: string]> {
+  if ((PAID_SLUGS as readonly string[]).includes(layer))
+    yield [['layer'], `${layer} is a topic already`];
+  for (const [index, { file, url }] of sources.entries())
+    if ((file === undefined) === (url === undefined))
+      yield [['sources', index], 'needs either file or url'];
 }

@@ -4,7 +4,11 @@ import { z } from 'zod';
 import { counted, grouped } from '../../base/format-numbers.ts';
 import { dataFolderOf } from '../../base/platform-folders.ts';
 import { columnsOf } from '../../columns/topic-columns.ts';
-import { type LayerDescription, layerSchema } from '../../contract/layers/layer-description.ts';
+import {
+  type LayerDescription,
+  layerSchema,
+  pointSchema,
+} from '../../contract/layers/layer-description.ts';
 import { declareLayers, type LayerSlug, type TopicSlug } from '../../contract/topics.ts';
 import { inputFiles } from '../../data/loaders/input-files.ts';
 import { LoadReporter } from '../../data/loaders/loader.ts';
@@ -88,12 +92,14 @@ function mustLoadAgain(context: CliContext, { layer }: LayerDescription): boolea
 /** Reads the files as a load does, and stores nothing. */
 async function readData(layer: LayerDescription, files: readonly string[]): Promise<FoundData> {
   const report = new LoadReporter();
-  const paths = await inputFiles(layer.layer, files, {});
-  const read = await loaderNamed(layer.layer).read(paths, {}, report);
+  const loader = loaderNamed(layer.layer);
+  const options = loader.options ?? {};
+  const paths = await inputFiles(layer.layer, files, options);
+  const read = await loader.read(paths, options, report);
   const classes = new Map<string, FoundClass>();
   for await (const records of read.records as AsyncIterable<readonly ZoneRecord[]>) {
     for (const { kind: of, code, detail } of records) {
-      if (of !== 'zone') continue;
+      if (layer.kind === 'points' || of !== 'zone') continue;
       const ranked = kindOf(layer, { code, subtype: detail });
       const value = [code, detail].filter(Boolean).join(', ');
       const counted = classes.get(value)?.polygons ?? 0;
@@ -135,7 +141,7 @@ function checkLines(check: LayerCheck, layer: LayerDescription | null): string[]
     `would load ${used}${data.vintage === '' ? '' : `, ${data.vintage}`}`,
     ...data.rejected.map(({ reason, count }) => `  ${counted(count, 'row')} not used: ${reason}`),
     ...data.notes.map((note) => `  ${note}`),
-    'published value: class, polygons',
+    ...(data.classes.length > 0 ? ['published value: class, polygons'] : []),
     ...listed(
       data.classes.map((found) => [found.value, `${meaning(found)}, ${grouped(found.polygons)}`]),
     ),
@@ -144,9 +150,9 @@ function checkLines(check: LayerCheck, layer: LayerDescription | null): string[]
 
 /** The JSON Schema of descriptions. */
 const layerJsonSchema = (): object => ({
-  ...z.toJSONSchema(layerSchema, { target: 'draft-7', io: 'input' }),
+  ...z.toJSONSchema(z.union([layerSchema, pointSchema]), { target: 'draft-7', io: 'input' }),
   title: 'Perilbook layer',
-  description: 'A layer of polygons that becomes a topic.',
+  description: 'A layer that becomes a topic.',
 });
 
 export const layerCommands = {

@@ -105,12 +105,30 @@ const COMMON = {
     .min(1)
     .optional()
     .describe('the states that the layer covers; default: the whole US'),
+};
+
+/** What is read of a row beside its place. */
+const OF_ROWS = {
   nothing: values.optional().describe('further texts and numbers that stand for no value'),
   columns: z.record(columnName, furtherColumn).optional(),
 };
 
+/** Places, lines and outlines that count within a radius. */
+export const pointSchema = z.strictObject({
+  ...COMMON,
+  kind: z.literal('points').describe('what is near counts: points, lines and outlines'),
+  within_m: z
+    .number()
+    .positive()
+    .max(100_000)
+    .describe('so many metres around a place are searched'),
+  lat: text.optional().describe('the column of the latitude, where its name does not say it'),
+  lng: text.optional().describe('the column of the longitude'),
+});
+
 export const layerSchema = z.strictObject({
   ...COMMON,
+  ...OF_ROWS,
   kind: z.literal('polygons').optional(),
   class: z
     .strictObject({
@@ -185,6 +203,7 @@ export const layerSchema = z.strictObject({
 type Deep<T> = T extends object ? { readonly [K in keyof T]: Deep<T[K]> } : T;
 
 export type PolygonLayer = Deep<z.output<typeof layerSchema>>;
-export type LayerDescription = PolygonLayer;
+export type PointLayer = Deep<z.output<typeof pointSchema>>;
+export type LayerDescription = PolygonLayer | PointLayer;
 export type LayerSource = Deep<z.output<typeof layerSource>>;
 export type FurtherColumn = Deep<z.output<typeof furtherColumn>>;

@@ -10,7 +10,7 @@ import { partOfUs } from '../tables/describe-data.ts';
 import { type SourceFile, WHOLE_US } from '../tables/parts.ts';
 import { unitsOf } from '../tables/published-units.ts';
 import type { DatasetName, Level } from '../tables/records.ts';
-import { STATES, stateOf } from '../tables/states.ts';
+import { STATES, stateOf, TERRITORIES } from '../tables/states.ts';
 import { hashFile, unreadable, zipPath } from './agency-file.ts';
 import { geopackagePath } from './geopackage.ts';
 import { inputFiles } from './input-files.ts';
@@ -75,7 +75,9 @@ export async function loadParts(
   const isForced = parts.some(({ options }) => options.force === true);
   const shapes: Parameters<typeof refuseLostShapes>[1][number][] = [];
   const readings: (Reading & { readonly level?: Level })[] = [];
-  for (const { of, files: own, options } of parts) {
+  for (const { of: states, files: own, options: said } of parts) {
+    const options = { ...loader.options, ...said };
+    const of = states ?? (loader.isOfUs ? WHOLE_US : null);
     const paths = await inputFiles(name, own, options);
     const read =
       own.length === 0 && options.tiles === undefined
@@ -117,7 +119,7 @@ export async function loadParts(
     database,
     target,
     readings,
-    terms,
+    loader.isOfUs ? { ...terms, territories: [...TERRITORIES] } : terms,
     { report, ...effects },
     (taken, outside, byState) => {
       if (files.length === 0) return;

@@ -6,6 +6,7 @@ import { isBuiltIn, TOPICS } from '../../contract/topics.ts';
 import { airnow } from './airnow.ts';
 import { areas, counties } from './boundaries.ts';
 import { COUNTY_LOADERS } from './county-loaders.ts';
+import { siteLayerLoader } from './described-sites.ts';
 import {
   earthquakes,
   wildfireHistory,
@@ -49,7 +50,9 @@ export function layerLoaders(): ReadonlyMap<string, Loader> {
 }
 
 const loaderOfLayer = memo((layer: LayerDescription) =>
-  polygonLoader(layer, `${layer.title}, by its description: polygons`),
+  layer.kind === 'points'
+    ? siteLayerLoader(layer)
+    : polygonLoader(layer, `${layer.title}, by its description: polygons`),
 );
 
 /** The loader with a name.

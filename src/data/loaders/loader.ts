@@ -72,6 +72,10 @@ export interface Loader {
   /** The dataset that it fills, and its level; '' for none or for either. */
   readonly loads: { readonly name: DatasetName; readonly level: Level };
   readonly signature: FileSignature;
+  /** Its files are of the whole US, whatever states their rows are in: a description says what they cover. */
+  readonly isOfUs?: true;
+  /** What its description says of its files. */
+  readonly options?: Pick<LoaderOptions, 'lat' | 'lng'>;
   /** The columns with the age of the rows, where there are some; without them the file's day counts. */
   readonly vintage?: VintageColumns;
   /** The vintage in a file's name, where the rows have none; '' if it has none either. */

@@ -1,5 +1,5 @@
 import type { CountedResult } from '../../contract/topic-values.ts';
-import { isZoneTopic, type TopicSlug } from '../../contract/topics.ts';
+import { isLayerTopic, type TopicSlug } from '../../contract/topics.ts';
 import { type Box, boxOfLocation, widenedBox } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { createBoxSearch } from '../../geo/outline-index.ts';
@@ -97,7 +97,7 @@ export function createPlaceLookup(
 
 /** The county of a place of which no boundaries are loaded, where all topics are layers: these say themselves what they cover. */
 function areaOfAtlas(location: Location, topics: readonly TopicSlug[]): Area | null {
-  const county = topics.every(isZoneTopic) ? countyAt(location) : null;
+  const county = topics.every(isLayerTopic) ? countyAt(location) : null;
   return county === null ? null : { geoid: county.code, county: county.code };
 }
 

@@ -1,4 +1,3 @@
-import type { PolygonLayer } from '../../contract/layers/layer-description.ts';
 import {
   type MeasurementSlug,
   type ProximitySlug,
@@ -6,7 +5,7 @@ import {
   type TopicSlug,
   topicOf,
 } from '../../contract/topics.ts';
-import { zoneDatasetOf } from '../zones/zone-layers.ts';
+import { datasetOfLayer } from '../zones/zone-layers.ts';
 import { type CountyRatings, readCountyRatings } from './county-ratings.ts';
 import { type DataDatabase, type DataVersion, oncePerVersion } from './data-database.ts';
 import { outdatedDatasets } from './layer-descriptions.ts';
@@ -181,14 +180,14 @@ export function createSampleWatch(database: DataDatabase, versionOf: DataVersion
   return oncePerVersion(versionOf, () => anySample.get() === 1);
 }
 
-/** The datasets that a topic needs: `areas`, which define what is in the US, but for layers of polygons. A rating without its events is an
+/** The datasets that a topic needs: `areas`, which define what is in the US, but for layers. A rating without its events is an
  * answer. */
 export function needsOf(topic: TopicSlug): readonly DatasetName[] {
   const { category, layer } = topicOf(topic);
+  // Descriptions say themselves what they cover.
+  if (layer !== null) return [datasetOfLayer(layer)];
   if (category === 'natural') return ['areas', 'nri'];
   if (category === 'proximity') return ['areas', `sites:${topic as ProximitySlug}`];
-  // Outlines say themselves what they cover.
-  if (layer !== null) return [zoneDatasetOf(layer as PolygonLayer)];
   return ['areas', MEASUREMENT_DATASETS[topic as MeasurementSlug]];
 }
 

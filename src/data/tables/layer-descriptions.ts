@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { LayerDescription } from '../../contract/layers/layer-description.ts';
 import { allLayers, isBuiltIn, TOPICS } from '../../contract/topics.ts';
-import { layerOfDataset, zoneDatasetOf } from '../zones/zone-layers.ts';
+import { datasetOfLayer } from '../zones/zone-layers.ts';
 import type { DataDatabase } from './data-database.ts';
 import type { DatasetName } from './records.ts';
 
@@ -10,6 +10,10 @@ import type { DatasetName } from './records.ts';
 
 /** Decide what a load stores: after a change the records are those of another layer. */
 function recordMembers(layer: LayerDescription): unknown {
+  if (layer.kind === 'points') {
+    const { lat, lng, vintage, sources = [] } = layer;
+    return [lat, lng, vintage, sources.map(({ where }) => where)];
+  }
   const { class: own, columns, nothing, overlaps, sheets, sources = [], study, vintage } = layer;
   const { show: _, ...ofClass } = own ?? {};
   return [
@@ -27,6 +31,7 @@ function recordMembers(layer: LayerDescription): unknown {
 
 /** Decide what is answered from these records. */
 function answerMembers(layer: LayerDescription): unknown {
+  if (layer.kind === 'points') return [layer.within_m, layer.states];
   const { class: own, classes, none, not_studied, unknown_class, outside, overlaps } = layer;
   const { states, count, gap_m, distance_m } = layer;
   return [
@@ -57,8 +62,8 @@ function storedDescriptions(database: DataDatabase): ReadonlyMap<DatasetName, St
 
 /** Keeps by which description a dataset was loaded; nothing for one that is no layer. Call it in the transaction that replaces it. */
 export function writeDescription(database: DataDatabase, dataset: DatasetName, now: number): void {
-  const layer = layerOfDataset(dataset);
-  if (layer === null) return;
+  const layer = allLayers().find((one) => datasetOfLayer(one) === dataset);
+  if (layer === undefined) return;
   database
     .prepare('INSERT OR REPLACE INTO layers VALUES (?, ?, ?, ?)')
     .run(dataset, digestOf(recordMembers(layer)), digestOf(answerMembers(layer)), now);
@@ -72,10 +77,10 @@ export function outdatedDatasets(database: DataDatabase): ReadonlySet<DatasetNam
   return new Set(
     own
       .filter((layer) => {
-        const before = stored.get(zoneDatasetOf(layer));
+        const before = stored.get(datasetOfLayer(layer));
         return before !== undefined && before.records !== digestOf(recordMembers(layer));
       })
-      .map(zoneDatasetOf),
+      .map(datasetOfLayer),
   );
 }
 
@@ -87,7 +92,7 @@ export function describedSince(
   const stored = storedDescriptions(database);
   return new Map(
     allLayers().flatMap((layer) => {
-      const dataset = zoneDatasetOf(layer);
+      const dataset = datasetOfLayer(layer);
       const before = stored.get(dataset);
       if (before === undefined) return [];
       const isSame = before.answers === digestOf(answerMembers(layer));
@@ -100,7 +105,7 @@ export function describedSince(
 export function noteDescriptions(database: DataDatabase, now: number): boolean {
   const stored = storedDescriptions(database);
   const changed = allLayers().filter((layer) => {
-    const before = stored.get(zoneDatasetOf(layer));
+    const before = stored.get(datasetOfLayer(layer));
     return before !== undefined && before.answers !== digestOf(answerMembers(layer));
   });
   if (database.readonly) return changed.length > 0;
@@ -108,6 +113,6 @@ export function noteDescriptions(database: DataDatabase, now: number): boolean {
     'UPDATE layers SET answers = ?, changed_at = ? WHERE dataset = ?',
   );
   for (const layer of changed)
-    update.run(digestOf(answerMembers(layer)), now, zoneDatasetOf(layer));
+    update.run(digestOf(answerMembers(layer)), now, datasetOfLayer(layer));
   return changed.length > 0;
 }

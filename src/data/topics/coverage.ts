@@ -1,4 +1,4 @@
-import type { ProximitySlug, TopicSlug } from '../../contract/topics.ts';
+import { type ProximitySlug, radiusOfLayer, type TopicSlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { needsOf } from '../tables/describe-data.ts';
 import { isLayer } from '../tables/layers.ts';
@@ -8,7 +8,7 @@ import { TERRITORIES } from '../tables/states.ts';
 import { statesWithin } from '../tables/states-near.ts';
 
 /** The outlines of states are accurate to some hundred metres. */
-const OUTLINE_METERS = 500;
+export const OUTLINE_METERS = 500;
 
 export interface Search {
   readonly name: DatasetName;
@@ -22,9 +22,7 @@ export const MONITOR_METERS = 80_000;
 export function neededSearches(topic: TopicSlug): readonly Search[] {
   return needsOf(topic).flatMap((name): readonly Search[] => {
     if (name === 'readings') return [{ name, meters: MONITOR_METERS }];
-    return name.startsWith('sites:')
-      ? [{ name, meters: SEARCH_RADII[topic as ProximitySlug] }]
-      : [];
+    return name.startsWith('sites:') ? [{ name, meters: searchMeters(topic as Searched) }] : [];
   });
 }
 
@@ -119,6 +117,11 @@ export const SEARCH_RADII: Readonly<Record<Searched, number>> = {
   'wildfire.historical': 50 * KM,
   'wildfire.perimeters': 50 * KM,
 };
+
+/** The radius in metres of a topic's search, or of a kind of events: that of a layer is in its description. */
+export function searchMeters(searched: Searched): number {
+  return radiusOfLayer(searched) ?? SEARCH_RADII[searched];
+}
 
 /** Whether a name is in `Searched`. */
 export function isSearched(name: string): name is Searched {

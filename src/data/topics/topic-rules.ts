@@ -4,6 +4,7 @@ import {
   type LayerSlug,
   type MeasurementSlug,
   type NaturalSlug,
+  radiusOfLayer,
   TOPIC_SLUGS,
   type TopicSlug,
   topicOf,
@@ -18,12 +19,14 @@ import type { Layer } from '../tables/layers.ts';
 import { allParts, DAY_IN_VINTAGE } from '../tables/parts.ts';
 import type { DatasetName } from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
+import { statesWithin } from '../tables/states-near.ts';
 import {
   neededSearches,
+  OUTLINE_METERS,
   PartCoverage,
-  SEARCH_RADII,
   type Search,
   type Searched,
+  searchMeters,
 } from './coverage.ts';
 import { createMeasurementRule } from './measurement-topics.ts';
 import { createNaturalRule } from './natural-topics.ts';
@@ -111,7 +114,8 @@ export function createTopicRules(
       const states = coverageOf().lacking(name, location, meters);
       if (states.length > 0) return lacking([name], states);
     }
-    if (category === 'proximity') return { value: null, layers };
+    if (category === 'proximity')
+      return reachesBeyond(topic, location) ? { reason: 'no_data' } : { value: null, layers };
     return ended(
       topic,
       state,
@@ -119,6 +123,14 @@ export function createTopicRules(
       layers,
     );
   };
+}
+
+/** Whether a layer of places says nothing of a part of what is searched around a place: then their number is unknown. */
+function reachesBeyond(topic: TopicSlug, location: Location): boolean {
+  const states = topicOf(topic).layer?.states;
+  const meters = radiusOfLayer(topic);
+  if (states === undefined || meters === null) return false;
+  return statesWithin(location, meters + OUTLINE_METERS).some((state) => !states.includes(state));
 }
 
 /** The records of the moment: fires that burn. */
@@ -160,7 +172,7 @@ type TopicData = ReturnType<typeof topicData>;
 function topicData(coverage: PartCoverage, topic: TopicSlug, state: string) {
   const layers = layersOf(topic).map((layer) => ({
     layer,
-    meters: SEARCH_RADII[searchedOf(layer)],
+    meters: searchMeters(searchedOf(layer)),
   }));
   const isEvent = (layer: Layer) => eventDatasetsOf(topic).includes(layer);
   const events = layers

@@ -1,5 +1,5 @@
-import type { PolygonLayer } from '../../contract/layers/layer-description.ts';
-import { allLayers } from '../../contract/topics.ts';
+import type { LayerDescription, PolygonLayer } from '../../contract/layers/layer-description.ts';
+import { allLayers, type ProximitySlug } from '../../contract/topics.ts';
 
 declare const isZoneDatasetName: unique symbol;
 
@@ -26,9 +26,15 @@ export function zoneDatasetOf({ layer }: Pick<PolygonLayer, 'layer'>): ZoneDatas
   return firstOf(layer)?.dataset ?? (layer as ZoneDataset);
 }
 
-/** The layer of a dataset; null for another dataset, and for one whose description is not here. */
+/** The name of the dataset of a layer of any kind. */
+export function datasetOfLayer(layer: LayerDescription): ZoneDataset | `sites:${ProximitySlug}` {
+  return layer.kind === 'points' ? `sites:${layer.layer as ProximitySlug}` : zoneDatasetOf(layer);
+}
+
+/** The layer of polygons of a dataset; null for another dataset, and for one whose description is not here. */
 export function layerOfDataset(name: string): PolygonLayer | null {
-  return allLayers().find((layer) => zoneDatasetOf(layer) === name) ?? null;
+  const layers = allLayers().filter((layer) => layer.kind !== 'points');
+  return layers.find((layer) => zoneDatasetOf(layer) === name) ?? null;
 }
 
 /** The tables of a layer. The names of layers are letters, digits and _. */
