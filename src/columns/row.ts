@@ -1,9 +1,10 @@
 import { isoDay } from '../base/format-numbers.ts';
 import { memo } from '../base/memo.ts';
 import { type CellRecord, type Field, isNoData, PRESENT_HOLDS_MS } from '../contract/answer.ts';
-import { isZoneTopic, TOPICS, type TopicSlug } from '../contract/topics.ts';
+import { isZoneTopic, NATURAL_SLUGS, TOPICS, type TopicSlug } from '../contract/topics.ts';
 import type { AddedColumn } from '../rows/port.ts';
 import type { ToldField } from '../store/answers/port.ts';
+import { type LossColumns, lossColumns } from './loss-columns.ts';
 import { type CellStatus, noDataNote, notedMeters, statedNote, zoneNote } from './row-status.ts';
 import { columnsOf, wantedColumns } from './topic-columns.ts';
 
@@ -22,8 +23,10 @@ export function addedColumns(
   topics: readonly TopicSlug[],
   prefix = '',
   counts = true,
+  losses: LossColumns = 'none',
 ): AddedColumn[] {
-  return [...LEADING_COLUMNS, ...topics.flatMap((topic) => wantedColumns(topic, counts))].map(
+  const ofTopics = topics.flatMap((topic) => wantedColumns(topic, counts));
+  return [...LEADING_COLUMNS, ...ofTopics, ...lossColumns(topics, losses)].map(
     ({ name, type }) => ({
       name: prefix + name,
       type,
@@ -49,6 +52,9 @@ export function perilbookColumns(prefix = ''): ReadonlyMap<string, PerilbookColu
   const ofTopics = TOPICS.flatMap(({ slug }) =>
     columnsOf(slug).map((column) => entry(column, slug)),
   );
+  const ofLosses = lossColumns(NATURAL_SLUGS, 'amounts').map((column) =>
+    entry(column, column.topic),
+  );
   const { name, type } = geometryColumn();
   // The reader of Parquet gives the coordinates of a point as columns of their own.
   const ofPoint = [name, `${name}.latitude`, `${name}.longitude`].map((column) => ({
@@ -58,7 +64,7 @@ export function perilbookColumns(prefix = ''): ReadonlyMap<string, PerilbookColu
   const [first, last] = [LEADING_COLUMNS, ofPoint].map((columns) =>
     columns.map((column) => entry(column, null)),
   );
-  return new Map([...first!, ...ofTopics, ...last!]);
+  return new Map([...first!, ...ofTopics, ...ofLosses, ...last!]);
 }
 
 /** The fields of a row whose location was looked up, in the order of `addedColumns`. `isSample` decides by the time of the oldest answer

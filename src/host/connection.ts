@@ -16,6 +16,7 @@ import { type Key, readKeys } from '../run/frame/api-keys.ts';
 import type {
   Connection,
   LocalConnection,
+  LossSource,
   ServiceConnection,
 } from '../run/frame/connection-kinds.ts';
 import { type LocalData, readLocalData } from '../run/frame/local-data.ts';
@@ -64,8 +65,26 @@ export async function unopenedConnection(
     }
   }
   refuseKeyInAddress(baseUrl, read);
-  const named = { baseUrl, source: sourceName(baseUrl), sample: false, keys: read };
+  const losses = localLosses(context, job);
+  const named = { baseUrl, source: sourceName(baseUrl), sample: false, keys: read, losses };
   return { kind: 'service', ...named, ...beside };
+}
+
+/** The index on this machine, whose loss rates stand beside the ratings of a service; null where there is none, or a made-up one. */
+function localLosses({ clock }: Pick<ConnectionContext, 'clock'>, job: Job): LossSource | null {
+  const data = job.losses ? readLocalData(job.dataFile, clock.now()) : null;
+  return data === null || data.sample ? null : { data, source: localSource(job) };
+}
+
+/** The name of the answers from local data in the store. Answers without counts are a source of their own, because a job with counts must not
+ * use them. In a shared store each machine's data is a source of its own too. */
+function localSource({
+  store,
+  dataFile,
+  counts,
+}: Pick<Job, 'store' | 'dataFile' | 'counts'>): string {
+  const machine = isPostgresAddress(store) ? `${hostname()}:` : '';
+  return `local${counts ? '' : ' without counts'} ${machine}${dataFile}`;
 }
 
 const EMBEDDED_SOURCE = `embedded ${SAMPLE_VINTAGE}`;
@@ -93,14 +112,10 @@ export function connectionTo(
   job: Job,
   context: Pick<ConnectionContext, 'workingFolder' | 'otherSources' | 'findState'>,
 ): LocalConnection {
-  const { topics, counts, dataFile } = job;
+  const { topics, dataFile } = job;
   const { workingFolder, otherSources = '', findState } = context;
   if (data !== null && !data.sample && topics.some((topic) => data.topics.has(topic))) {
-    // Answers without counts are a source of their own, because a job with counts must not use them. In a shared store each machine's
-    // data is a source of its own too.
-    const machine = isPostgresAddress(job.store) ? `${hostname()}:` : '';
-    const source = `local${counts ? '' : ' without counts'} ${machine}${dataFile}`;
-    return { kind: 'local', source, sample: false, data };
+    return { kind: 'local', source: localSource(job), sample: false, data };
   }
   const outdated = topics.find((topic) => data?.outdated.has(topic));
   if (data !== null && !data.sample && outdated !== undefined) {
@@ -158,15 +173,18 @@ export async function connect(
     if (proxy !== null)
       context.notice(`Calls go through the proxy ${proxy.name} (${proxy.variable}).`);
     const named = { baseUrl, source: sourceName(baseUrl), sample: false, keys: read, proxy };
-    const connection = { kind: 'service', ...named, ...beside } as const;
+    const losses = localLosses(context, job);
+    const connection = { kind: 'service', ...named, losses, ...beside } as const;
     return { connection, [Symbol.asyncDispose]: async () => {} };
   }
   // Loaded here: most commands need no service, so they need not load the web framework.
   const { startEmbeddedService } = await import('../sample/embedded-service.ts');
   const service = await startEmbeddedService(context, job, notice);
-  const { baseUrl, keys } = service;
+  const { baseUrl, keys, dataFile } = service;
+  const data = job.losses ? readLocalData(dataFile, context.clock.now()) : null;
+  const losses = data && { data, source: EMBEDDED_SOURCE };
   return {
-    connection: { kind: 'service', baseUrl, source: EMBEDDED_SOURCE, sample: true, keys },
+    connection: { kind: 'service', baseUrl, source: EMBEDDED_SOURCE, sample: true, keys, losses },
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   };
 }
@@ -229,6 +247,11 @@ export function getCommand(
 function placesOption({ input }: Pick<Job, 'input'>, folder: string, state?: string): string {
   if (input !== '-') return `--for ${shellWord(shownPath(input, folder))}`;
   return `--states ${state ?? 'STATE'}`;
+}
+
+/** The command that gets the index with its loss rates, and the boundaries that it is for. */
+export function getLossRatesCommand(input: string, folder: string): string {
+  return `perilbook data get areas nri-tracts ${placesOption({ input }, folder)}`;
 }
 
 /** The sources of `perilbook data get` that hold the boundaries of each level. */

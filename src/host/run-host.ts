@@ -10,6 +10,7 @@ import { describeData } from '../data/tables/describe-data.ts';
 import type { Job, JobFolders } from '../job/settings.ts';
 import { requireFile } from '../rows/files/input-file.ts';
 import type { Streams } from '../rows/open/open-row-file.ts';
+import { type Connection, lossSourceOf } from '../run/frame/connection-kinds.ts';
 import { openStoreAt } from '../run/frame/open-store-at.ts';
 import {
   type Effects,
@@ -24,6 +25,7 @@ import {
   type ConnectionContext,
   connect,
   getBoundariesCommand,
+  getLossRatesCommand,
   unopenedConnection,
 } from './connection.ts';
 
@@ -83,10 +85,25 @@ export async function openRun(
   const connection = isPlan
     ? await unopenedConnection(host, job)
     : opened.use(await connect(host, job, announce)).connection;
+  tellLosses(host, job, connection);
   const effects = { ...makeEffects(host), ...(trace && { trace }) };
   const context = await openContext(job, { ...options, connection, store, effects });
   const owned = opened.move();
   return { context, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** Says of a job with losses why its rates stay unknown, and what gets them. */
+function tellLosses(host: RunHost, job: Job, connection: Connection): void {
+  if (!job.losses || (connection.kind === 'service' && connection.sample)) return;
+  const data = lossSourceOf(connection, job)?.data;
+  if (data?.hasLossRates) return;
+  const loaded = data?.datasets.some(({ name }) => name === 'nri') === true;
+  const why = loaded
+    ? 'The loaded index has no loss rates of buildings: an earlier version loaded it, or its file lacks them'
+    : 'No index with loss rates of buildings is on this machine';
+  host.notice(
+    `${why}. Expected annual losses stay empty. Get them: ${getLossRatesCommand(job.input, host.workingFolder)}`,
+  );
 }
 
 /** Opens the boundaries for a job with `areas`, in one read transaction, so that a `data update` meanwhile has no effect. Sample

@@ -138,6 +138,14 @@ const GROUPS = {
         },
       },
     },
+    losses: {
+      help: "also add the expected annual loss of each natural topic: FEMA's loss rate, and its amount where the input has a value column",
+      schema: ({ flag }) => flag,
+      default: false,
+      flags: {
+        losses: { type: 'switch', help: "add FEMA's expected annual losses: rates and amounts" },
+      },
+    },
     order_by: {
       help: "what to buy first: file, tiv (the sum of OED's TIV columns), or a column, largest first (default: a recognised value column, else file)",
       schema: ({ orderBy }) => orderBy,

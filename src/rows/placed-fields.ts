@@ -1,12 +1,7 @@
 import { bug } from '../base/errors.ts';
 import { printable } from '../base/printable.ts';
 import type { Field } from '../contract/answer.ts';
-import {
-  leadingWidth,
-  type OutputPlaces,
-  packedWidth,
-  placeUnpacker,
-} from '../formats/packed/output-places.ts';
+import { type OutputPlaces, outputWidth, placeUnpacker } from '../formats/packed/output-places.ts';
 import { assertFieldCount, isWritten, type PlacedRows, type WriteRequest } from './port.ts';
 
 /** The places of the next rows. @throws BUG unless each row has a place, and each place a field for each added column */
@@ -17,7 +12,7 @@ export async function nextPlaces(
   const placed = await request.placed.next(count);
   const { numbers, places } = placed;
   if (numbers.length !== count) throw bug(`${count} rows have the places of ${numbers.length}`);
-  assertFieldCount(request, leadingWidth(places) + packedWidth(places) + places.empty);
+  assertFieldCount(request, outputWidth(places));
   return placed;
 }
 
@@ -30,10 +25,11 @@ export function rowFields(
   let unpack: ReturnType<typeof placeUnpacker> | null = null;
   let of: OutputPlaces | null = null;
   return async (count) => {
-    const { numbers, places } = await nextPlaces(request, count);
+    const { numbers, places, values } = await nextPlaces(request, count);
     if (unpack === null || of !== places) [unpack, of] = [placeUnpacker(places), places];
     const made = new Map<number, readonly Field[]>();
-    return Array.from(numbers, (place) => {
+    return Array.from(numbers, (place, row) => {
+      if (values) return finish(unpack!(place, values[row]!));
       let fields = made.get(place);
       if (fields === undefined) {
         fields = finish(unpack!(place));

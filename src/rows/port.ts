@@ -225,9 +225,14 @@ export interface PlacedRows {
   /** The place of each row, by number. */
   readonly numbers: Int32Array<ArrayBuffer>;
   readonly places: OutputPlaces;
+  /** The value of each row, where its fields depend on it; NaN without one. */
+  readonly values?: Float64Array<ArrayBuffer> | undefined;
 }
 
-/** The fields of rows by place: rows of one place have the same fields. */
+/** The places of some rows, and their values. */
+export type PlacesOfRows = Omit<PlacedRows, 'places'>;
+
+/** The fields of rows by place: rows of one place have the same fields, but for those that depend on their values. */
 export interface PlacedFields {
   /** The places of the next `count` rows, valid until the next call. Called in the order of the rows, also before an earlier call ends. */
   readonly next: (count: number) => Promise<PlacedRows>;

@@ -9,6 +9,7 @@ import { type RunEvent, reportProgress } from './frame/run-events.ts';
 import { STOPS, type Stop } from './frame/stop.ts';
 import { type OpenedJob, prepare } from './prepare.ts';
 import { checkPurchase, getAnswers, lookUpBeside, startRun, stateOf } from './run-job.ts';
+import { lookUpLosses } from './write/loss-table.ts';
 import { openOutputFields } from './write/output-fields.ts';
 import { writeOutput } from './write/write-output.ts';
 
@@ -109,7 +110,8 @@ export class BatchRun implements AsyncDisposable {
     const isLacking = order.length + (beside?.order.length ?? 0) > 0;
     if (isLacking && mayAsk) await this.#ask(prepared);
     else if (isLacking) await lookUpBeside(prepared, prepared.plan);
-    const fields = await openOutputFields(prepared, prepared.plan);
+    const losses = await lookUpLosses(prepared, prepared.plan.scan);
+    const fields = await openOutputFields(prepared, prepared.plan, losses);
     const { status } = await writeOutput(prepared, prepared.plan.scan, fields);
     for (const name of ROW_STATUSES) this.#status[name] += status[name];
     this.#rows += locations.length;

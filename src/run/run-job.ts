@@ -26,6 +26,7 @@ import { spendingLimit } from './plan/spending.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import { pricePerPlace, runSummary } from './summary.ts';
 import type { RunSummary } from './summary-shapes.ts';
+import { lookUpLosses } from './write/loss-table.ts';
 import { openOutputFields } from './write/output-fields.ts';
 import type { TopicRatings } from './write/rating-counts.ts';
 import { writeOutput } from './write/write-output.ts';
@@ -128,8 +129,9 @@ async function fetchAndWrite(
     (plan.beyondLimit > 0 ? rowsAreDone(job.limit!) : null);
   const { creditsByOthers, callsAbovePrice, creditsAbovePrice, lastFailure } = progress;
   const spending = await store.runSpending(number);
+  const losses = await lookUpLosses(prepared, plan.scan);
   enterPhase(progress, 'writing');
-  const fields = await openOutputFields(prepared, plan);
+  const fields = await openOutputFields(prepared, plan, losses);
   const decision = await decideOutput({
     earlier,
     isThere: (await outputFiles(job)).every(isEarlierFile),

@@ -29,6 +29,7 @@ import { addSample, lacksSample, refreshSampleReadings } from './add-sample.ts';
 /** The running service and the key to it. */
 interface EmbeddedService extends AsyncDisposable {
   readonly baseUrl: string;
+  readonly dataFile: string;
   readonly keys: readonly {
     readonly secret: string;
     readonly fingerprint: string;
@@ -70,6 +71,7 @@ export async function startEmbeddedService(
     const running = opened.move();
     return {
       baseUrl: service.url,
+      dataFile: file,
       keys: [{ secret, fingerprint: hashSecret(secret), scopes: null }],
       [Symbol.asyncDispose]: () => running.disposeAsync(),
     };

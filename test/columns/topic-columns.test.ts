@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { lossColumns } from '../../src/columns/loss-columns.ts';
 import { addedColumns, perilbookColumns } from '../../src/columns/row.ts';
 import {
   answerFields,
@@ -74,6 +75,16 @@ test('the header for all topics, in contract order', () => {
   assert.equal(new Set(HEADER).size, HEADER.length);
 });
 
+test('losses follow the columns of topics: the rates of natural ones, then the amounts where rows have values', () => {
+  const topics = ['hail', 'radon', 'winterWeather'] as const;
+  const names = (losses: 'rates' | 'amounts') =>
+    namesOf(addedColumns(topics, 'x_', true, losses)).slice(namesOf(addedColumns(topics)).length);
+  const rates = ['hail_loss_rate', 'winter_weather_loss_rate', 'annual_loss_rate'];
+  const amounts = ['hail_annual_loss', 'winter_weather_annual_loss', 'annual_loss'];
+  const prefixed = [...rates, 'annual_loss_topics', ...amounts].map((name) => `x_${name}`);
+  assert.deepEqual([names('rates'), names('amounts')], [prefixed.slice(0, 4), prefixed]);
+});
+
 test('what counts the records of details can be left out, and nothing else is', () => {
   const left = namesOf(addedColumns(TOPIC_SLUGS, '', false));
   const counts = HEADER.filter((name) => !left.includes(name));
@@ -85,7 +96,8 @@ test('what counts the records of details can be left out, and nothing else is', 
 
 test('the names that make an earlier output known are exactly the header', () => {
   const ofPoint = ['hazard_geometry', 'hazard_geometry.latitude', 'hazard_geometry.longitude'];
-  assert.deepEqual([...perilbookColumns().keys()], [...HEADER, ...ofPoint]);
+  const ofLosses = namesOf(lossColumns(TOPIC_SLUGS, 'amounts'));
+  assert.deepEqual([...perilbookColumns().keys()], [...HEADER, ...ofLosses, ...ofPoint]);
   assert.ok(
     perilbookColumns('x_').has('x_wildfire_rating') &&
       !perilbookColumns('x_').has('wildfire_rating'),

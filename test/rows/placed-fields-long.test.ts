@@ -39,7 +39,7 @@ function outputPlaces(memoryBytes: number, file: number | null): OutputPlaces {
   }
   takeBlocks(table, writer.flush());
   const kindOf = new Uint32Array(new SharedArrayBuffer(4 * PLACES));
-  const leading = { kinds: [[]], kindOf, times: null, empty: 0 };
+  const leading = { kinds: [[]], kindOf, times: null, losses: null, empty: 0 };
   return { tables: [{ table, width: ALL_TYPES.length }], ...leading, texts: [], store: '' };
 }
 

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import type { PerilbookError } from '../../src/base/errors.ts';
 import { ColumnTypes } from '../../src/run/scan/column-types.ts';
 import type { KeptColumn, Layout } from '../../src/run/scan/layout.ts';
-import { asDiskFull, otherRows, RowPlaces } from '../../src/run/scan/row-places.ts';
+import { asDiskFull, otherRows } from '../../src/run/scan/numbers-of-rows.ts';
+import { RowPlaces } from '../../src/run/scan/row-places.ts';
 
 const CHUNK = 256 * 1024;
 

@@ -66,6 +66,7 @@ export async function readStored(
     kinds: [[]],
     kindOf: new Uint32Array(new SharedArrayBuffer(4 * cells.size)),
     times: null,
+    losses: null,
     empty: 0,
     ...(await store.texts()),
   });

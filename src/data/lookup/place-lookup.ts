@@ -15,6 +15,7 @@ import {
 } from '../tables/data-database.ts';
 import { FeatureTiles } from '../tables/feature-tiles.ts';
 import { createLayerSearch } from '../tables/layer-search.ts';
+import { createLossRates, type LossRates } from '../topics/loss-rates.ts';
 import { createTopicRules, type MissingResult, type TopicFinding } from '../topics/topic-rules.ts';
 
 export type PlaceResult =
@@ -103,9 +104,24 @@ function areaOfAtlas(location: Location, topics: readonly TopicSlug[]): Area | n
 
 const NONE: readonly (number | null)[] = [];
 
+/** Makes the function that finds the loss rates of a place: of the area whose ratings it gets. */
+function createLossLookup(
+  database: DataDatabase,
+  versionOf: DataVersion,
+): OpenPlaceLookup['lossRates'] {
+  const areaAt = createAreaFinder(database, versionOf);
+  const ratesOf = createLossRates(database, versionOf);
+  return (location) => {
+    const area = areaAt(location);
+    return area && ratesOf(area);
+  };
+}
+
 /** Looks up places in one version of the data. */
 export interface OpenPlaceLookup extends Disposable {
   readonly lookUp: PlaceLookup;
+  /** The loss rates of a place; null where it is in no area. */
+  readonly lossRates: (location: Location) => LossRates | null;
   /** Equal for two handles that were opened on the same data. */
   readonly version: number;
 }
@@ -122,6 +138,7 @@ export function openPlaceLookup(file: string, options: LookupOptions): OpenPlace
     version.read();
     return {
       lookUp: createPlaceLookup(database, options, version.held),
+      lossRates: createLossLookup(database, version.held),
       version: version.held(),
       [Symbol.dispose]: () => void database.close(),
     };

@@ -29,9 +29,9 @@ const TRACT_OUTLINES = layerAt(`${TIGERWEB}/Tracts_Blocks/MapServer/0`, {
 });
 const COUNTY_OUTLINES = layerAt(`${TIGERWEB}/State_County/MapServer/1`, OUTLINES);
 const FEMA = 'https://services.arcgis.com/XG15cJAlne2vxtgt/arcgis/rest/services';
-/** 58 of 469 fields: codes, version, and of each of the 18 hazards its rating, score and frequency. */
+/** 76 of 469 fields: codes, version, of each of the 18 hazards its rating, score, frequency and loss rate, and their composite. */
 const NRI_FIELDS =
-  '^(TRACTFIPS|STCOFIPS|STATEFIPS|STATEABBRV|NRI_VER|[A-Z]{4}_(RISKR|RISKS|AFREQ))$';
+  '^(TRACTFIPS|STCOFIPS|STATEFIPS|STATEABBRV|NRI_VER|ALR_VALB|[A-Z]{4}_(RISKR|RISKS|AFREQ|ALRB))$';
 const NRI_LAYER = { stateWhere: "STATEABBRV='{state}'", as: 'csv', fields: NRI_FIELDS } as const;
 const BY_HAND =
   "Taken from FEMA's map service. If that fails: download the files of fema.gov/about/openfema/data-sets/national-risk-index-data in a browser, then: perilbook data load nri FILE";

@@ -2,6 +2,7 @@ import { bug } from '../../base/errors.ts';
 import type { Field } from '../../contract/answer.ts';
 import { damagedText } from './damaged-store.ts';
 import { FieldPacker, skipFields, type Texts } from './packed-fields.ts';
+import { lossFields, lossWidth, type PlaceLosses } from './place-losses.ts';
 import {
   type FoundPlace,
   makePlaceTable,
@@ -28,6 +29,8 @@ export interface OutputPlaces {
   readonly kindOf: Uint32Array<SharedArrayBuffer>;
   /** When the oldest answer of each place was given, in milliseconds since the epoch; NaN without an answer. Null: a place has no time. */
   readonly times: Float64Array<SharedArrayBuffer> | null;
+  /** The loss rates of the places, whose fields follow; null: there are none. */
+  readonly losses: PlaceLosses | null;
   /** How many fields after these are empty: a point, which is each row's own. */
   readonly empty: number;
   /** The texts of packed fields, by number; null for a damaged one. */
@@ -81,14 +84,21 @@ export function packedFinder({
   };
 }
 
-/** Makes a function that gives the fields of a place. */
-export function placeUnpacker(places: OutputPlaces): (place: number) => Field[] {
-  const { kinds, kindOf, times, empty } = places;
+/** How many fields a row has. */
+export function outputWidth(places: OutputPlaces): number {
+  const { losses, empty } = places;
+  const ofLosses = losses === null ? 0 : lossWidth(losses);
+  return leadingWidth(places) + packedWidth(places) + ofLosses + empty;
+}
+
+/** Makes a function that gives the fields of a place, and of a row with a value: without one its losses are null. */
+export function placeUnpacker(places: OutputPlaces): (place: number, value?: number) => Field[] {
+  const { kinds, kindOf, times, losses, empty } = places;
   const packer = new FieldPacker(numberedTexts(places));
   const width = packedWidth(places);
   const find = packedFinder(places);
   let [last, lastText] = [Number.NaN, ''];
-  return (place) => {
+  return (place, value = Number.NaN) => {
     const fields: Field[] = [...kinds[kindOf[place]!]!];
     if (times !== null) {
       const time = times[place]!;
@@ -99,6 +109,7 @@ export function placeUnpacker(places: OutputPlaces): (place: number) => Field[] 
     }
     const { bytes, from } = find(place);
     for (const field of packer.unpack(bytes, from, width)) fields.push(field);
+    if (losses !== null) fields.push(...lossFields(losses, losses.numberOf[place]!, value));
     for (let left = empty; left > 0; left--) fields.push(null);
     return fields;
   };
@@ -143,5 +154,6 @@ export function listedPlaces(width: number): ListedPlaces {
 function emptyPlaces(count: number, width: number): OutputPlaces {
   const kindOf = new Uint32Array(new SharedArrayBuffer(4 * count));
   const table = makePlaceTable(count, MEMORY_BYTES, null);
-  return { tables: [{ table, width }], kinds: [[]], kindOf, times: null, empty: 0, ...NO_TEXTS };
+  const tables = [{ table, width }];
+  return { tables, kinds: [[]], kindOf, times: null, losses: null, empty: 0, ...NO_TEXTS };
 }

@@ -84,9 +84,9 @@ async function writeCsv(
     let text = null as { readonly of: OutputPlaces; readonly add: AddPlace } | null;
     let rows = 0;
     for await (const batch of csvBatches(input, dialect, { columns: null, dropFrom, signal })) {
-      const { numbers, places } = await nextPlaces(request, batch.count);
+      const { places, ...placed } = await nextPlaces(request, batch.count);
       if (text?.of !== places) text = { of: places, add: textOfPlaces(places, rowFormat) };
-      addBatch(gathered, batch, rowFormat, text.add, numbers);
+      addBatch(gathered, batch, rowFormat, text.add, placed);
       rows += batch.count;
       await gathered.flushIfFull();
     }

@@ -6,12 +6,13 @@ import {
   packedWidth,
 } from '../../formats/packed/output-places.ts';
 import { FieldPacker, skipFields, TAGS } from '../../formats/packed/packed-fields.ts';
+import { lossCents, lossField, lossWidth } from '../../formats/packed/place-losses.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { isWritten, type TableColumn } from '../port.ts';
 import { FieldEncoder, type FieldFormat } from './field-bytes.ts';
 
-/** Adds the fields of a place to a buffer, each after a delimiter but the first, which has one where `leads`. */
-export type AddPlace = (gathered: ByteBuffer, place: number) => void;
+/** Adds the fields of a place to a buffer, and of a row with a value: each after a delimiter but the first, which has one where `leads`. */
+export type AddPlace = (gathered: ByteBuffer, place: number, value?: number) => void;
 
 const [ZERO, POINT, MINUS] = [48, 46, 45];
 const { millionths: MILLIONTHS, small: SMALL, null: NULL, firstText: FIRST_TEXT } = TAGS;
@@ -59,7 +60,7 @@ export function placedText(
   added: readonly TableColumn[],
   leads: boolean,
 ): AddPlace {
-  const { kinds, kindOf, times, empty } = places;
+  const { kinds, kindOf, times, losses, empty } = places;
   const width = packedWidth(places);
   const find = packedFinder(places);
   const unpacker = new FieldPacker(numberedTexts(places));
@@ -89,6 +90,9 @@ export function placedText(
     Buffer.concat(fields.map((field, column) => Buffer.from(encode(field, column)))),
   );
   const most = Math.max(0, ...kindBytes.map(({ length }) => length)) + (width + 2) * FIELD_BYTES;
+  const lossBytes = losses === null ? 0 : lossWidth(losses) * FIELD_BYTES;
+  /** The text of rates by their number: the places of a tract have the same. */
+  const rateTexts: Buffer[] = [];
   const texts = shortTexts(places, encoders[0] === null ? null : (text) => encode(text, 0), added);
   // A time is text without quotes, unless the delimiter is in it.
   const isTimePlain = !'0123456789-:.TZ'.includes(format.delimiter);
@@ -157,8 +161,56 @@ export function placedText(
     return to + 7 - zeros[low]!;
   }
 
-  return (gathered, place) => {
-    gathered.makeRoom(most);
+  /** An amount as `String` writes it: without zeros at the end. */
+  function putCents(cents: number, column: number, at: number): number {
+    const dollars = Math.floor(cents / 100);
+    if (!(cents >= 0 && dollars < 1e9 && hasPoint))
+      return at + encode(Number.isNaN(cents) ? null : cents / 100, column).copy(bytes, at);
+    let to = at;
+    bytes[to++] = delimiter;
+    const [high, middle] = [Math.floor(dollars / 1e6), Math.floor(dollars / 1000) % 1000];
+    const groups = high > 0 ? [high, middle, dollars % 1000] : [middle, dollars % 1000];
+    let isFirst = true;
+    for (let group = 0; group < groups.length; group++) {
+      const digits = groups[group]!;
+      if (isFirst && digits === 0 && group < groups.length - 1) continue;
+      view.setUint32(to, (isFirst ? whole : three)[digits]!, true);
+      to += isFirst && digits < 100 ? (digits < 10 ? 1 : 2) : 3;
+      isFirst = false;
+    }
+    const rest = cents - dollars * 100;
+    if (rest === 0) return to;
+    view.setUint32(to, pointed[rest * 10]!, true);
+    return to + (rest % 10 === 0 ? 2 : 3);
+  }
+
+  function putLosses(place: number, value: number, at: number): number {
+    const { topics, rates, numberOf, hasAmounts } = losses!;
+    const number = numberOf[place]!;
+    const first = firstPacked + width;
+    rateTexts[number] ??= Buffer.concat(
+      Array.from({ length: topics + 2 }, (_, index) =>
+        Buffer.from(encode(lossField(losses!, number, index, Number.NaN), first + index)),
+      ),
+    );
+    let to = at + rateTexts[number].copy(bytes, at);
+    if (!hasAmounts) return to;
+    let [sum, count] = [0, 0];
+    for (let topic = 0; topic < topics; topic++) {
+      const cents = lossCents(rates[number * topics + topic]!, value);
+      if (Number.isNaN(cents)) {
+        bytes[to++] = delimiter;
+        continue;
+      }
+      to = putCents(cents, first, to);
+      sum += cents;
+      count++;
+    }
+    return putCents(count === 0 ? Number.NaN : sum, first, to);
+  }
+
+  return (gathered, place, value = Number.NaN) => {
+    gathered.makeRoom(most + lossBytes);
     useBuffer(gathered);
     const begin = gathered.used;
     let to = begin + kindBytes[kindOf[place]!]!.copy(bytes, begin);
@@ -189,12 +241,13 @@ export function placedText(
       } else {
         const other = encode(unpacker.unpack(packed, at, 1)[0]!, firstPacked + field);
         gathered.used = to;
-        gathered.makeRoom(other.length + most);
+        gathered.makeRoom(other.length + most + lossBytes);
         useBuffer(gathered);
         to += other.copy(bytes, to);
         at = skipFields(packed, at, 1);
       }
     }
+    if (losses !== null) to = putLosses(place, value, to);
     for (let left = empty; left > 0; left--) bytes[to++] = delimiter;
     if (!leads) {
       bytes.copyWithin(begin, begin + 1, to);

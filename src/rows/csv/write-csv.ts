@@ -11,7 +11,7 @@ import {
   writePieces,
 } from '../files/piece-writer.ts';
 import { nextPlaces } from '../placed-fields.ts';
-import type { RowPiece, TableColumn, WriteRequest } from '../port.ts';
+import type { PlacesOfRows, RowPiece, TableColumn, WriteRequest } from '../port.ts';
 import type { Dialect } from './dialect.ts';
 import type { FieldFormat } from './field-bytes.ts';
 import { type AddPlace, placedText } from './placed-text.ts';
@@ -36,13 +36,13 @@ export function textOfPlaces(
 }
 
 /** Adds a batch of records with the fields of their places at the end of each; line ends and blank lines are copied too.
- * @param numbers the places of the records, which begin at the index `first` */
+ * @param placed the places of the records, which begin at the index `first` */
 export function addBatch(
   gathered: ByteBuffer,
   { count, bytes, from, to, cuts }: CsvBatch,
   { separator }: RowFormat,
   addPlace: AddPlace,
-  numbers: Int32Array,
+  { numbers, values }: PlacesOfRows,
   first = 0,
 ): void {
   let copied = from;
@@ -50,15 +50,14 @@ export function addBatch(
     const at = row * CUT_WIDTH;
     gathered.addBytes(bytes, copied, cuts[at]!);
     for (let missing = cuts[at + 1]!; missing > 0; missing--) gathered.addText(separator);
-    addPlace(gathered, numbers[first + row]!);
+    addPlace(gathered, numbers[first + row]!, values?.[first + row]);
     copied = cuts[at + 2]!;
   }
   gathered.addBytes(bytes, copied, to);
 }
 
-interface CsvPiece {
+interface CsvPiece extends PlacesOfRows {
   readonly piece: RowPiece;
-  readonly numbers: Int32Array<ArrayBuffer>;
 }
 
 interface CsvWriteSetup extends RowFormat {
@@ -81,10 +80,11 @@ export async function writeCsvPieces(
   const output = direct === undefined ? null : { name: direct.name, fd: direct.fd };
   const setup: CsvWriteSetup = { ...rowFormat, file: input.name, places, output };
   const taskOf = async (piece: RowPiece): Promise<CsvPiece> => {
-    const { numbers } = await nextPlaces(request, piece.rows);
-    return { piece, numbers };
+    const { numbers, values } = await nextPlaces(request, piece.rows);
+    return { piece, numbers, values };
   };
-  const memoryOf = ({ numbers }: CsvPiece) => [numbers.buffer];
+  const memoryOf = ({ numbers, values }: CsvPiece) =>
+    values === undefined ? [numbers.buffer] : [numbers.buffer, values.buffer];
   const work = { pool, module: import.meta.url, setup, items: pieces, taskOf, memoryOf, signal };
   let rows = 0;
   for await (const { facts } of writePieces(gathered, work, pieceMaker(input, setup)))
@@ -103,7 +103,7 @@ function pieceMaker(input: InputFile, setup: CsvWriteSetup): MakePiece<CsvPiece,
   async function addRecords(
     { from, to }: RowPiece,
     lengths: Uint16Array,
-    numbers: Int32Array,
+    { numbers, values }: PlacesOfRows,
     gathered: ByteBuffer,
   ): Promise<void> {
     if (to - from > memory.length) memory = Buffer.allocUnsafeSlow(to - from);
@@ -114,21 +114,21 @@ function pieceMaker(input: InputFile, setup: CsvWriteSetup): MakePiece<CsvPiece,
     for (let row = 0; row < lengths.length; row++) {
       gathered.addBytes(bytes, at, at + lengths[row]!);
       at += lengths[row]!;
-      addPlace(gathered, numbers[row]!);
+      addPlace(gathered, numbers[row]!, values?.[row]);
     }
     gathered.addBytes(bytes, at, bytes.length);
     await pass.assertSame();
   }
 
-  return async ({ piece, numbers }, gathered) => {
+  return async ({ piece, ...placed }, gathered) => {
     const { lengths } = piece;
     if (lengths !== undefined && dropFrom === null) {
-      await addRecords(piece, lengths, numbers, gathered);
+      await addRecords(piece, lengths, placed, gathered);
       return piece.rows;
     }
     let rows = 0;
     for await (const batch of csvBatches(input, dialect, { columns: null, dropFrom, piece })) {
-      addBatch(gathered, batch, setup, addPlace, numbers, rows);
+      addBatch(gathered, batch, setup, addPlace, placed, rows);
       rows += batch.count;
     }
     return rows;

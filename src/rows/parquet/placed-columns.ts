@@ -6,6 +6,7 @@ import {
   packedWidth,
 } from '../../formats/packed/output-places.ts';
 import { FieldPacker, skipFields, TAGS } from '../../formats/packed/packed-fields.ts';
+import { lossField, lossWidth } from '../../formats/packed/place-losses.ts';
 import type { InThread } from '../../threads/thread-messages.ts';
 import { moduleBeside } from '../../threads/thread-pool.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
@@ -18,7 +19,7 @@ import {
   writePieces,
 } from '../files/piece-writer.ts';
 import { nextPlaces } from '../placed-fields.ts';
-import type { TableColumn, WriteRequest } from '../port.ts';
+import type { PlacesOfRows, TableColumn, WriteRequest } from '../port.ts';
 import { type ChunkFacts, encodedChunks } from './chunk.ts';
 import {
   columnMemory,
@@ -44,9 +45,7 @@ const MILLION = 1e6;
 const ROWS_A_BLOCK = 256;
 
 /** Some columns of a row group. */
-export interface ColumnsToWrite extends ColumnRange {
-  /** The places of its rows. */
-  readonly numbers: Int32Array;
+export interface ColumnsToWrite extends ColumnRange, PlacesOfRows {
   /** The packed fields of its rows, and which of their ranges these columns are. */
   readonly gathered: readonly GatheredRows[];
   readonly range: number;
@@ -67,7 +66,7 @@ interface WrittenColumns {
 
 interface Item extends ColumnRange {
   readonly group: number;
-  readonly numbers: Promise<Int32Array>;
+  readonly placed: Promise<PlacesOfRows>;
   readonly gathered: Promise<readonly GatheredRows[]>;
   readonly range: number;
   /** Whether no other columns of these rows follow. */
@@ -94,10 +93,10 @@ export async function* writePlacedColumns(
   const free: GatheredRows[] = [];
 
   async function gather(
-    numbers: Promise<Int32Array>,
+    placed: Promise<PlacesOfRows>,
     ranges: readonly ColumnRange[],
   ): Promise<readonly GatheredRows[]> {
-    const all = await numbers;
+    const { numbers: all } = await placed;
     const size = Math.ceil(all.length / (TASKS_A_THREAD * (pool.threads + 1)));
     const parts: Promise<GatheredRows>[] = [];
     for (let from = 0; from < all.length; from += size) {
@@ -109,15 +108,15 @@ export async function* writePlacedColumns(
 
   function* items(): Generator<Item> {
     for (const [group, { rows }] of pieces.entries()) {
-      const numbers = nextPlaces(request, rows).then((placed) => placed.numbers);
+      const placed = nextPlaces(request, rows);
       // Each task that waits for one of them reports a failure.
-      numbers.catch(() => {});
+      placed.catch(() => {});
       for (const ranges of rangesToGather(added.length, rows)) {
-        const rowsOfRanges = gather(numbers, ranges);
+        const rowsOfRanges = gather(placed, ranges);
         rowsOfRanges.catch(() => {});
         for (const [range, columns] of ranges.entries()) {
           const isLast = range === ranges.length - 1;
-          yield { group, numbers, gathered: rowsOfRanges, range, isLast, ...columns };
+          yield { group, placed, gathered: rowsOfRanges, range, isLast, ...columns };
         }
       }
     }
@@ -127,8 +126,9 @@ export async function* writePlacedColumns(
     module: import.meta.url,
     setup,
     items: items(),
-    taskOf: async ({ numbers, gathered: rows, from, to, range }: Item): Promise<ColumnsToWrite> => {
-      return { numbers: await numbers, gathered: await rows, from, to, range };
+    taskOf: async ({ placed, gathered: rows, from, to, range }: Item): Promise<ColumnsToWrite> => {
+      const { numbers, values } = await placed;
+      return { numbers, values, gathered: await rows, from, to, range };
     },
     memoryOf: () => [],
     signal,
@@ -167,7 +167,7 @@ export function columnMaker({
 /** Makes what puts the fields of rows into columns, one column after the other: the fields of a column have one form, which the processor
  * foresees. */
 function columnFiller(places: OutputPlaces) {
-  const { kinds, kindOf, times, texts } = places;
+  const { kinds, kindOf, times, texts, losses } = places;
   const width = packedWidth(places);
   const kindWidth = kinds[0]?.length ?? 0;
   const leading = leadingWidth(places);
@@ -239,9 +239,25 @@ function columnFiller(places: OutputPlaces) {
     starts[row] = skipFields(packed, at, 1);
   }
 
+  const ofLosses = losses === null ? 0 : lossWidth(losses);
+
+  /** @param field its number among those of the losses */
+  function putLosses(
+    column: StoredColumn,
+    numbers: Int32Array,
+    rows: { readonly row: number; readonly count: number },
+    field: number,
+    values: Float64Array | undefined,
+  ): void {
+    for (let at = rows.row; at < rows.row + rows.count; at++) {
+      const value = values?.[at] ?? Number.NaN;
+      putValue(column, at, lossField(losses!, losses!.numberOf[numbers[at]!]!, field, value));
+    }
+  }
+
   return (
     columns: readonly StoredColumn[],
-    { numbers, gathered, from, range }: ColumnsToWrite,
+    { numbers, values, gathered, from, range }: ColumnsToWrite,
   ): void => {
     const known = columns.map(() => new Uint32Array(256));
     let done = 0;
@@ -255,7 +271,10 @@ function columnFiller(places: OutputPlaces) {
           const field = from + index;
           if (field < kindWidth) putKinds(column, numbers, first, count, field);
           else if (field < leading) putTimes(column, numbers, first, count);
-          else if (field >= leading + width)
+          else if (field >= leading + width && field < leading + width + ofLosses) {
+            const loss = field - leading - width;
+            putLosses(column, numbers, { row: first, count }, loss, values);
+          } else if (field >= leading + width)
             for (let row = 0; row < count; row++) putValue(column, first + row, null);
           else if (column.kind === 'text') putTexts(column, known[index]!, first, count);
           else putNumbers(column, first, count);

@@ -144,7 +144,7 @@ function groupWriter(
   let memory = new ArrayBuffer(0);
   let last: GatheredRows | null = null;
   return async (rows) => {
-    const { numbers, places } = await nextPlaces(request, rows);
+    const { places, numbers, values } = await nextPlaces(request, rows);
     if (made?.of !== places)
       made = { of: places, gather: rowGatherer(places), make: columnMaker({ places, added }) };
     const described: ThriftStruct[] = [];
@@ -153,7 +153,8 @@ function groupWriter(
       for (const [range, columns] of ranges.entries()) {
         // Never flushed: the columns are passed on as a whole.
         const piece = byteBuffer(async () => {}, memory);
-        const chunks = await made.make({ numbers, gathered: [last], range, ...columns }, piece);
+        const own = { numbers, values, gathered: [last], range, ...columns };
+        const chunks = await made.make(own, piece);
         described.push(...sink.describe(chunks));
         await sink.addBlock(piece.bytes.subarray(0, piece.used));
         memory = piece.bytes.buffer as ArrayBuffer;

@@ -10,6 +10,13 @@ import type { LocalData } from './local-data.ts';
 /** Where a run's answers come from. Only planning and the step that gets answers know the kind. */
 export type Connection = ServiceConnection | LocalConnection;
 
+/** The data on this machine that loss rates come from, real or made up as the answers are. */
+export interface LossSource {
+  readonly data: LocalData;
+  /** Names the data in the store. */
+  readonly source: string;
+}
+
 /** A service that sells answers: its address, the keys, and the name of its answers in the store. */
 export interface ServiceConnection {
   readonly kind: 'service';
@@ -23,6 +30,8 @@ export interface ServiceConnection {
   readonly proxy?: HttpProxy | null | undefined;
   /** Answers the topics of the job that no service sells; left out where there are none. */
   readonly beside?: LocalConnection;
+  /** Of a job with losses; left out where there is no data. */
+  readonly losses?: LossSource | null;
 }
 
 /** The agencies' data on this machine: free, and never made up. */
@@ -31,6 +40,15 @@ export interface LocalConnection {
   readonly source: string;
   readonly sample: false;
   readonly data: LocalData;
+}
+
+/** Where the loss rates of a job come from; null: it asks for none, or there is no data. */
+export function lossSourceOf(
+  connection: Connection,
+  { losses }: Pick<Job, 'losses'>,
+): LossSource | null {
+  if (!losses) return null;
+  return connection.kind === 'local' ? connection : (connection.losses ?? null);
 }
 
 /** Calls to the embedded service in flight at once. They share transactions: with 8 calls, buying takes twice the processor time. */

@@ -18,6 +18,7 @@ import { describeData, type LoadedDataset, needsOf } from '../../data/tables/des
 import { describedSince, noteDescriptions } from '../../data/tables/layer-descriptions.ts';
 import { stateOf } from '../../data/tables/states.ts';
 import { neededSearches, PartCoverage } from '../../data/topics/coverage.ts';
+import { hasLossRates } from '../../data/topics/loss-rates.ts';
 import { hasAirQualityYears } from '../../data/topics/measurement-topics.ts';
 import { datasetsOf } from '../../data/topics/origin-notes.ts';
 import { locationOf } from '../../geo/coordinates.ts';
@@ -50,6 +51,8 @@ export interface LocalData {
   readonly countyRatings: CountyRatings | null;
   /** Whether counties have air quality of different years. */
   readonly hasAirQualityYears: boolean;
+  /** Whether the index has loss rates. */
+  readonly hasLossRates: boolean;
   /** Whether some dataset is made up: then no answer counts as real. */
   readonly sample: boolean;
 }
@@ -101,6 +104,7 @@ export function localDataIn(database: DataDatabase, file: string, now: number): 
     boundaryCounties: boundaryCounties(database),
     countiesWithoutRatings: countiesWithoutRatings(database),
     hasAirQualityYears: hasAirQualityYears(database),
+    hasLossRates: hasLossRates(database),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { bootIdentity } from '../../base/running-processes.ts';
 import { columnsOf } from '../../columns/topic-columns.ts';
+import { LOSS_FIELDS, LOSS_RATES } from '../../data/topics/loss-rates.ts';
 import { isPostgresAddress } from '../../sql/postgres-address.ts';
 import type { Owner, Store } from '../../store/port.ts';
 
@@ -13,7 +14,8 @@ export async function openStoreAt(
   owner: Owner,
   { mustExist = false }: { readonly mustExist?: boolean } = {},
 ): Promise<Store> {
-  const widthOf = (topic: Parameters<typeof columnsOf>[0]) => columnsOf(topic).length;
+  const widthOf = (topic: Parameters<typeof columnsOf>[0]) =>
+    topic === LOSS_RATES ? LOSS_FIELDS : columnsOf(topic).length;
   // Loads only the needed driver.
   if (isPostgresAddress(address)) {
     const { openPostgresStore } = await import('../../store/postgres-store.ts');

@@ -8,9 +8,14 @@ import type { Streams } from '../../rows/open/open-row-file.ts';
 import type { Store } from '../../store/port.ts';
 import { type JobOfAccount, withLastTerms } from './account-state.ts';
 import { ApiKeys } from './api-keys.ts';
-import { type Connection, openSampleRows, type SampleRows } from './connection-kinds.ts';
+import {
+  type Connection,
+  lossSourceOf,
+  openSampleRows,
+  type SampleRows,
+} from './connection-kinds.ts';
 import { type Freshness, makeFreshness } from './freshness.ts';
-import { changedSince } from './local-data.ts';
+import { changedSince, type LocalData } from './local-data.ts';
 import { newProgress, type Progress } from './progress.ts';
 import { deadlineOf, type RunEnds } from './stop.ts';
 
@@ -53,6 +58,8 @@ export interface RunContext extends RunSource, Omit<RunEnds, 'job'> {
   /** What the last run of the job's account used; null: not known. */
   readonly lastTerms: JobOfAccount['last'];
   readonly store: Store;
+  /** Where loss rates come from; null for a job without losses, or without the data. */
+  readonly losses: { readonly data: LocalData; readonly source: number } | null;
   readonly effects: Effects;
   readonly apiKeys: ApiKeys;
   readonly sampleRows: SampleRows;
@@ -99,6 +106,7 @@ export async function openContext(given: Job, options: RunOptions): Promise<RunC
   const first = await openSource(connection, asked);
   const besides = local === undefined ? [] : [await openSource(local, beside)];
   const { source, freshness } = first;
+  const rates = lossSourceOf(connection, job);
   return {
     job,
     sources: [first, ...besides],
@@ -106,6 +114,7 @@ export async function openContext(given: Job, options: RunOptions): Promise<RunC
     connection,
     store,
     source,
+    losses: rates && { data: rates.data, source: await store.source(rates.source) },
     effects,
     freshness: besides.length === 0 ? freshness : joinFreshness([first, ...besides]),
     apiKeys: await ApiKeys.open(connection.kind === 'local' ? [] : connection.keys, store, source),

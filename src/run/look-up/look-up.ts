@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
-import type { ReadonlyTopicSets } from '../../store/answers/topic-set.ts';
+import { type ReadonlyTopicSets, TopicSets } from '../../store/answers/topic-set.ts';
 import { type Lane, moduleBeside, ThreadPool } from '../../threads/thread-pool.ts';
 import type { LocalData } from '../frame/local-data.ts';
-import { addTo, enterPhase } from '../frame/progress.ts';
+import { addTo, enterPhase, setIn } from '../frame/progress.ts';
 import type { RunContext } from '../frame/run-context.ts';
 import { onEnd, type Stop } from '../frame/stop.ts';
 import type { LookUpPlan } from '../plan/planning.ts';
@@ -27,6 +27,7 @@ const BATCHES_PER_THREAD = 4;
 const YOUNG_MB = 64;
 
 const MODULE = moduleBeside('lookup-task', import.meta.url);
+const LOSS_MODULE = moduleBeside('loss-task', import.meta.url);
 
 /** Looks up the missing topics of the plan's cells in the local data, on all cores. After an interrupt the batches in progress end; the
  * next run does not look up stored answers again.
@@ -39,10 +40,45 @@ export async function lookUp(
   context: RunContext,
   { order, missing, scan }: LookUpPlan,
   data: LocalData,
-  { threads: most = availableParallelism(), module = MODULE }: LookUpOptions = {},
+  options: LookUpOptions = {},
+): Promise<Stop | null> {
+  const asked = { order, cells: scan.cells, missing };
+  const from = { data, source: context.source };
+  return await lookUpCells(context, asked, from, { module: MODULE, ...options });
+}
+
+/** Looks up the loss rates of some cells, as `lookUp` does topics. */
+export async function lookUpLossRates(
+  context: RunContext,
+  order: CellNumbers,
+  cells: CellTable,
+  from: DataOfLookUp,
+): Promise<void> {
+  const asked = { order, cells, missing: new TopicSets(cells.size) };
+  setIn(context.progress, { cellsDone: 0 });
+  await lookUpCells(context, asked, from, { module: LOSS_MODULE });
+}
+
+/** The data that is looked up, and the number of its source in the store. */
+export interface DataOfLookUp {
+  readonly data: LocalData;
+  readonly source: number;
+}
+
+interface AskedCells {
+  readonly order: CellNumbers;
+  readonly cells: CellTable;
+  readonly missing: ReadonlyTopicSets;
+}
+
+async function lookUpCells(
+  context: RunContext,
+  { order, cells, missing }: AskedCells,
+  { data, source }: DataOfLookUp,
+  { threads: most = availableParallelism(), module = MODULE }: LookUpOptions,
 ): Promise<Stop | null> {
   if (order.length === 0) return null;
-  const { job, source, effects, progress } = context;
+  const { job, effects, progress } = context;
   let stop = null as Stop | null;
   using _ = onEnd(context, effects.clock, (why) => {
     stop ??= why;
@@ -63,10 +99,10 @@ export async function lookUp(
     source,
     asOf: data.asOf,
     now: Math.max(data.asOf, effects.clock.now()),
-    cells: sortedCells(order, scan.cells, missing),
+    cells: sortedCells(order, cells, missing),
   };
   await using work = pool.begin<LookupSetup, LookupTask, null>(module, setup);
-  const onCells = (cells: number) => addTo(progress, { cellsDone: cells });
+  const onCells = (done: number) => addTo(progress, { cellsDone: done });
   await lookUpInThreads(work.lanes(), order.length, () => stop === null, onCells);
   return progress.cellsDone < order.length ? stop : null;
 }

@@ -1,8 +1,8 @@
 import { makeClock, systemClock } from '../../base/clock.ts';
 import { PerilbookError } from '../../base/errors.ts';
 import { memo } from '../../base/memo.ts';
-import { openPlaceLookup } from '../../data/lookup/place-lookup.ts';
-import { locationOf } from '../../geo/coordinates.ts';
+import { type OpenPlaceLookup, openPlaceLookup } from '../../data/lookup/place-lookup.ts';
+import { type Cell, locationOf } from '../../geo/coordinates.ts';
 import type { CellAnswers } from '../../store/answers/port.ts';
 import { type TopicSet, topicsIn } from '../../store/answers/topic-set.ts';
 import type { InThread } from '../../threads/thread-messages.ts';
@@ -34,7 +34,23 @@ export type LookupTask =
 /** Looks up batches of cells. A thread has connections of its own to data and store: answers are never copied between threads.
  * @throws LOCAL_DATA if the data is not the plan's
  * @public: threads import it */
-export const inThread: InThread<LookupSetup, LookupTask, null> = async (setup) => {
+export const inThread: LookupThread = (setup) => {
+  // A file has few sets of missing topics and a million cells.
+  const topicsOf = memo(topicsIn);
+  return openLookup(setup, ({ lookUp }, cell, missing) => {
+    const topics = topicsOf(missing);
+    return answersOfPlace(cell, topics, lookUp(topics, locationOf(cell), setup.now), setup);
+  });
+};
+
+export type LookupThread = InThread<LookupSetup, LookupTask, null>;
+
+/** Opens data and store for a thread. @param answer gives the answers of a cell
+ * @throws LOCAL_DATA if the data is not the plan's */
+export async function openLookup(
+  setup: LookupSetup,
+  answer: (data: OpenPlaceLookup, cell: Cell, missing: TopicSet) => CellAnswers,
+): Promise<Awaited<ReturnType<LookupThread>>> {
   const { cells, dataFile, now, source } = setup;
   using opened = new DisposableStack();
   const data = opened.use(openPlaceLookup(dataFile, { counts: setup.counts }));
@@ -44,8 +60,6 @@ export const inThread: InThread<LookupSetup, LookupTask, null> = async (setup) =
       file: dataFile,
     });
   }
-  // A file has few sets of missing topics and a million cells.
-  const topicsOf = memo(topicsIn);
   // It claims no calls, so it cannot mistake the calls of a living run for those of a dead one.
   const owner = { name: 'look-up', isAlive: () => true };
   const clock = makeClock(() => now, systemClock.steady!);
@@ -58,15 +72,11 @@ export const inThread: InThread<LookupSetup, LookupTask, null> = async (setup) =
         await write();
         return null;
       }
-      const answers: readonly CellAnswers[] = Array.from(
-        { length: task.to - task.from },
-        (_, index) => {
-          const at = task.from + index;
-          const cell = { lat7: cells.lat7[at]!, lng7: cells.lng7[at]! };
-          const topics = topicsOf(cells.missing[at] as TopicSet);
-          return answersOfPlace(cell, topics, data.lookUp(topics, locationOf(cell), now), setup);
-        },
-      );
+      const answers = Array.from({ length: task.to - task.from }, (_, index) => {
+        const at = task.from + index;
+        const cell = { lat7: cells.lat7[at]!, lng7: cells.lng7[at]! };
+        return answer(data, cell, cells.missing[at] as TopicSet);
+      });
       write = store.packAnswers(source, answers);
       return null;
     },
@@ -75,4 +85,4 @@ export const inThread: InThread<LookupSetup, LookupTask, null> = async (setup) =
       await store.close();
     },
   };
-};
+}

@@ -118,7 +118,7 @@ export class PlaceFields {
     for (const part of this.parts) part.flush();
     const { tables } = this;
     const kindOf = new Uint32Array(new SharedArrayBuffer(4 * this.times.length));
-    const none = { tables, kinds: [[]], kindOf, times: null, empty: 0 };
+    const none = { tables, kinds: [[]], kindOf, times: null, losses: null, empty: 0 };
     return placeUnpacker({ ...none, ...(await this.#context.store.texts()) } as OutputPlaces);
   }
 

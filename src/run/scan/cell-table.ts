@@ -14,6 +14,9 @@ export interface CountedCells extends CellSlots {
   readonly values: Float64Array;
 }
 
+/** The values of cells that loss rates apply to. */
+type LossValues = Float64Array<SharedArrayBuffer> | null;
+
 /** The distinct cells of an input, numbered in the order of their first rows: 32 bytes a cell or less, where a Map of strings takes
  * some 150. Its arrays are in memory that threads share. */
 export class CellTable {
@@ -21,10 +24,16 @@ export class CellTable {
   #rows = new Uint32Array(shared(4 * FIRST_CAPACITY));
   #values = new Float64Array(shared(8 * FIRST_CAPACITY));
   #slots = new Uint32Array(shared(8 * FIRST_CAPACITY));
+  #lossValues: LossValues;
   #size = 0;
   #decimals = 0;
   /** The last requested number. */
   #asked = -1;
+
+  /** @param hasLosses whether loss rates apply to another value than the value */
+  constructor(hasLosses = false) {
+    this.#lossValues = hasLosses ? new Float64Array(shared(8 * FIRST_CAPACITY)) : null;
+  }
 
   get size(): number {
     return this.#size;
@@ -36,7 +45,7 @@ export class CellTable {
   }
 
   /** As `add`, without an object for the cell. */
-  addAt(lat7: number, lng7: number, value: number): number {
+  addAt(lat7: number, lng7: number, value: number, lossValue = 0): number {
     let slot = this.#find(lat7, lng7);
     let number = this.#slots[slot]! - 1;
     if (number < 0) {
@@ -52,6 +61,7 @@ export class CellTable {
     }
     this.#rows[number]! += 1;
     if (value !== 0) this.#values[number]! += value;
+    if (this.#lossValues !== null && lossValue) this.#lossValues[number]! += lossValue;
     return number;
   }
 
@@ -88,6 +98,8 @@ export class CellTable {
     this.#decimals = decimalsFor(total);
     for (let cell = 0; cell < this.#size; cell++)
       this.#values[cell] = wholeUnits(this.#values[cell]!, this.#decimals);
+    for (let cell = 0; cell < this.#size && this.#lossValues !== null; cell++)
+      this.#lossValues[cell] = wholeUnits(this.#lossValues[cell]!, this.#decimals);
   }
 
   /** A unit of value is 10^-decimals of the file's unit. */
@@ -98,6 +110,11 @@ export class CellTable {
   /** The sum of the values of the rows in a cell, in units. */
   value(number: number): number {
     return this.#values[number]!;
+  }
+
+  /** The sum of the values that loss rates apply to, in units. */
+  lossValue(number: number): number {
+    return (this.#lossValues ?? this.#values)[number]!;
   }
 
   /** The sum of the values of all cells, in units. */
@@ -127,6 +144,8 @@ export class CellTable {
     this.#keys = grown(this.#keys, new Int32Array(shared(this.#size * 16)));
     this.#rows = grown(this.#rows, new Uint32Array(shared(this.#size * 8)));
     this.#values = grown(this.#values, new Float64Array(shared(this.#size * 16)));
+    if (this.#lossValues !== null)
+      this.#lossValues = grown(this.#lossValues, new Float64Array(shared(this.#size * 16)));
   }
 }
 

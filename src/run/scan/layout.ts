@@ -1,4 +1,5 @@
 import { PerilbookError } from '../../base/errors.ts';
+import type { LossColumns } from '../../columns/loss-columns.ts';
 import { addedColumns, geometryColumn, perilbookColumns } from '../../columns/row.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { placeInValue } from '../../geo/place-in-value.ts';
@@ -11,7 +12,7 @@ import { formatNamed, formatOfOutput } from '../../rows/open/file-formats.ts';
 import { otherFormat } from '../../rows/open/open-row-file.ts';
 import type { AddedColumn, RowSource } from '../../rows/port.ts';
 import { currencyColumn } from './currency.ts';
-import { columnByName, FIRST_VALUE, valueColumns } from './value.ts';
+import { buildingColumns, columnByName, FIRST_VALUE, valueColumns } from './value.ts';
 
 /** The roles of the input's columns. */
 export interface Layout {
@@ -40,6 +41,10 @@ export interface Layout {
   /** Columns of an earlier run that stay: their topics are not in this job. */
   readonly kept: readonly KeptColumn[];
   readonly added: readonly AddedColumn[];
+  /** The columns of losses that are added. */
+  readonly losses: LossColumns;
+  /** The positions among the columns that are read of those whose sum the loss rates apply to; none without amounts of losses. */
+  readonly lossValues: readonly number[];
   readonly used: UsedColumns;
 }
 
@@ -56,6 +61,8 @@ export interface UsedColumns {
   readonly lat: string;
   readonly lng: string;
   readonly value: readonly string[];
+  /** Of a job with losses, those that the loss rates apply to: of buildings alone where they can be told apart. */
+  readonly loss_value?: readonly string[];
 }
 
 /** Reads the head of a file, and decides its layout. @throws INPUT_*, OUTPUT_UNWRITABLE */
@@ -68,7 +75,6 @@ function decideLayout(head: FileHead, rowFile: RowSource, job: Job): Layout {
   const { topics, prefix, input: file } = job;
   const geoparquet = job.geoparquet || isCalledGeoparquet(job);
   const ownColumns = perilbookColumns(prefix);
-  const ofTopics = addedColumns(topics, prefix, job.counts);
   const point = geometryColumn(prefix);
   const dropFrom = findPerilbookColumns(head.columns, ownColumns);
   const names = dropFrom === null ? head.columns : head.columns.slice(0, dropFrom);
@@ -77,10 +83,14 @@ function decideLayout(head: FileHead, rowFile: RowSource, job: Job): Layout {
   // Rows of another format become features. Part files keep their format.
   const other = job.parts === null ? otherFormat(rowFile, file, job.output) : null;
   if (geoparquet && format !== 'parquet') throw otherThanParquet(job.output);
+  const values = valueColumns(names, job.orderBy, file);
+  const ofLosses = values.length > 0 ? 'amounts' : 'rates';
+  const losses = job.losses ? ofLosses : 'none';
+  const ofTopics = addedColumns(topics, prefix, job.counts, losses);
   refuseTaken(names, geoparquet ? [...ofTopics, point] : ofTopics, file);
   const hasPoints =
     geoparquet || (other !== null && formatNamed(other).making?.isOfFeatures === true);
-  const values = valueColumns(names, job.orderBy, file);
+  const buildings = losses === 'amounts' ? buildingColumns(names, values) : [];
   const currency = values.length === 0 ? null : currencyColumn(names);
   const isConverted = format !== rowFile.format;
   const read = [lat, lng, ...values, ...(currency === null ? [] : [currency])];
@@ -106,7 +116,14 @@ function decideLayout(head: FileHead, rowFile: RowSource, job: Job): Layout {
     dropFrom,
     kept: keptColumns(rowFile.columns, dropFrom, topics, ownColumns),
     added: hasPoints ? [...ofTopics, point] : ofTopics,
-    used: { lat: nameOf(lat), lng: nameOf(lng), value: values.map(nameOf) },
+    losses,
+    lossValues: buildings.map((column) => FIRST_VALUE + values.indexOf(column)),
+    used: {
+      lat: nameOf(lat),
+      lng: nameOf(lng),
+      value: values.map(nameOf),
+      ...(job.losses && { loss_value: buildings.map(nameOf) }),
+    },
   };
 }
 

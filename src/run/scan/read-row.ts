@@ -169,6 +169,8 @@ export interface ScannedRow {
         readonly elsewhere?: Location;
       };
   readonly value: number;
+  /** The value that loss rates apply to; NaN: none is known, or the job asks for no losses. */
+  readonly lossValue: number;
   /** Why a value counts as 0; null where it counts. */
   readonly valueProblem: ValueProblem | null;
 }
@@ -184,27 +186,32 @@ export interface ValueProblem {
   readonly text: string;
 }
 
-const NO_VALUE = { value: 0, valueProblem: null };
+const NO_VALUE = { value: 0, lossValue: Number.NaN, valueProblem: null };
 /** The columns are those of the layout. A column may be mostly blank, so rows share the problem. */
 const MISSING: ValueProblem = { finding: 'value_missing', column: '', text: '' };
 
 export function scannedRow(row: Row, settings: LocateSettings, layout: Layout): ScannedRow {
   const located = locate(row, settings, layout);
   // Rows that are not looked up are in no sum of values. Written out: a spread takes half a microsecond a row.
-  const { value, valueProblem } = located.ok ? rowValue(row, layout) : NO_VALUE;
-  return { located, value, valueProblem };
+  const { value, lossValue, valueProblem } = located.ok ? rowValue(row, layout) : NO_VALUE;
+  return { located, value, lossValue, valueProblem };
 }
 
 /** The value of a row: the sum of its value columns. A text that is no number, and a negative value, count as 0 and are reported; so is a
  * row whose value columns are all blank. */
-export function rowValue(row: Row, layout: Layout): Pick<ScannedRow, 'value' | 'valueProblem'> {
+export function rowValue(
+  row: Row,
+  layout: Layout,
+): Pick<ScannedRow, 'value' | 'lossValue' | 'valueProblem'> {
   let value = 0;
+  let lossValue = Number.NaN;
   let valueProblem: ValueProblem | null = null;
   let hasValue = layout.values === 0;
   const decimal = decimalOf(row, layout);
   for (let index = FIRST_VALUE; index < FIRST_VALUE + layout.values; index++) {
     const text = row.fields[index] ?? '';
-    hasValue ||= text !== '' && text.trim() !== '';
+    const isGiven = text !== '' && text.trim() !== '';
+    hasValue ||= isGiven;
     const part = parseValue(text, decimal);
     const finding =
       part === null
@@ -214,10 +221,13 @@ export function rowValue(row: Row, layout: Layout): Pick<ScannedRow, 'value' | '
           : row.formulas?.includes(layout.columns[index]!)
             ? 'formula_not_calculated'
             : null;
-    if (finding === null) value += part!;
-    else valueProblem ??= { finding, column: layout.used.value[index - FIRST_VALUE]!, text };
+    if (finding === null) {
+      value += part!;
+      if (isGiven && layout.lossValues.includes(index))
+        lossValue = Number.isNaN(lossValue) ? part! : lossValue + part!;
+    } else valueProblem ??= { finding, column: layout.used.value[index - FIRST_VALUE]!, text };
   }
-  return { value, valueProblem: hasValue ? valueProblem : (valueProblem ?? MISSING) };
+  return { value, lossValue, valueProblem: hasValue ? valueProblem : (valueProblem ?? MISSING) };
 }
 
 /** The decimal separator of a row's value: that of its coordinates, because the whole file is not known yet. */

@@ -51,8 +51,8 @@ export const inThread: InThread<ScanThreadSetup, RowPiece, ScannedPiece> = (setu
   useCoverage(setup.coverage);
   return {
     run: pieceScanner(setup),
-    memoryOf: ({ cells, values }) =>
-      values === null ? [cells.buffer] : [cells.buffer, values.buffer],
+    memoryOf: ({ cells, values, lossValues }) =>
+      [cells, values, lossValues].flatMap((numbers) => (numbers === null ? [] : [numbers.buffer])),
   };
 };
 
@@ -90,6 +90,8 @@ export interface ScannedPiece {
   readonly cells: Int32Array<ArrayBuffer>;
   /** The value of each row; null where the job has no value columns. */
   readonly values: Float64Array<ArrayBuffer> | null;
+  /** The value of each row that loss rates apply to, NaN without one; null where the job has no amounts of losses. */
+  readonly lossValues: Float64Array<ArrayBuffer> | null;
   /** The rows with a finding, in their order. */
   readonly others: readonly (ScannedRow & { readonly index: number; readonly line: number })[];
   /** The number of further rows without a value, after the first in `others`: a column may be mostly blank. */
@@ -180,6 +182,7 @@ class PieceRows {
   readonly #others: ScannedPiece['others'][number][] = [];
   #cells: Int32Array<ArrayBuffer>;
   #values: Float64Array<ArrayBuffer>;
+  #lossValues: Float64Array<ArrayBuffer> | null = null;
   #rows = 0;
   #hasMissing = false;
   #moreMissing = 0;
@@ -192,6 +195,7 @@ class PieceRows {
     this.#settings = settings;
     this.#layout = layout;
     this.#values = new Float64Array(layout.values > 0 ? this.#cells.length / 2 : 0);
+    if (layout.lossValues.length > 0) this.#lossValues = new Float64Array(this.#cells.length / 2);
   }
 
   addRows(batch: readonly Row[]): void {
@@ -226,27 +230,34 @@ class PieceRows {
       for (let at = 0; at < numbers.length; at++) this.types.noteDecimal(at, numbers[at]![index]!);
       this.#addCell(isPlace ? cellOf(location, this.#settings.precision) : ELSEWHERE);
       if (isPlace && this.#layout.values > 0) this.#values[this.#rows] = value;
+      if (this.#lossValues !== null)
+        this.#lossValues[this.#rows] = this.#layout.lossValues.reduce(
+          (sum, column) => sum + numbers[column]![index]!,
+          0,
+        );
       this.#rows++;
     }
   }
 
   ended(piece: RowPiece): ScannedPiece {
     const values = this.#layout.values > 0 ? shortened(this.#values, this.#rows) : null;
+    const lossValues = this.#lossValues && shortened(this.#lossValues, this.#rows);
     const cells = shortened(this.#cells, 2 * this.#rows);
     const found = {
       others: this.#others,
       moreMissing: this.#moreMissing,
       elsewhere: this.#elsewhere,
     };
-    return { piece, cells, values, ...found, types: this.types.types };
+    return { piece, cells, values, lossValues, ...found, types: this.types.types };
   }
 
   #addRow(row: Row): void {
     this.types.note(row.fields);
     const scanned = scannedRow(row, this.#settings, this.#layout);
-    const { located, value, valueProblem } = scanned;
+    const { located, value, lossValue, valueProblem } = scanned;
     if (located.ok) this.#addCell(located.cell);
     if (this.#layout.values > 0) this.#values[this.#rows] = value;
+    if (this.#lossValues !== null) this.#lossValues[this.#rows] = lossValue;
     const isMissing = valueProblem?.finding === 'value_missing';
     const isPlain = located.ok && !located.isLenient;
     if (isPlain && isMissing && this.#hasMissing) this.#moreMissing++;
@@ -278,5 +289,7 @@ class PieceRows {
     const room = Math.max(2 * this.#cells.length, needed);
     this.#cells = grown(this.#cells, new Int32Array(room));
     if (this.#layout.values > 0) this.#values = grown(this.#values, new Float64Array(room / 2));
+    if (this.#lossValues !== null)
+      this.#lossValues = grown(this.#lossValues, new Float64Array(room / 2));
   }
 }

@@ -7,6 +7,7 @@ import { CellTable } from './cell-table.ts';
 import { ColumnTypes } from './column-types.ts';
 import { hasOneCurrency, valueCurrencies } from './currency.ts';
 import type { KeptColumn, Layout } from './layout.ts';
+import { NumbersOfRows } from './numbers-of-rows.ts';
 import { type ScannedRow, scannedRow, type ValueProblem } from './read-row.ts';
 import { type RowFinding, RowPlaces } from './row-places.ts';
 import { boxWith, type DegreeBox, OUTSIDE_US, type ScannedPiece } from './scan-pieces.ts';
@@ -67,8 +68,10 @@ export class ScanTally implements Disposable {
   readonly #job: Job;
   readonly #layout: Layout;
   readonly #source: Pick<RowSource, 'unit' | 'columns'>;
-  readonly #cells = new CellTable();
+  readonly #cells: CellTable;
   readonly #places = new RowPlaces();
+  /** The value of each row that loss rates apply to; null for a job without amounts of losses. */
+  readonly #lossValues: NumbersOfRows<Float64Array<ArrayBuffer>> | null;
   /** By name, or by note for features that cannot be read. */
   readonly #findings = new Map<string, { -readonly [Name in keyof Finding]: Finding[Name] }>();
   readonly #currencies = valueCurrencies();
@@ -81,6 +84,10 @@ export class ScanTally implements Disposable {
     this.#layout = layout;
     this.#source = source;
     this.types = new ColumnTypes(layout);
+    const { values, lossValues } = layout;
+    this.#cells = new CellTable(lossValues.length > 0 && lossValues.length < values);
+    this.#lossValues =
+      lossValues.length === 0 ? null : new NumbersOfRows((length) => new Float64Array(length));
   }
 
   get rows(): number {
@@ -113,7 +120,7 @@ export class ScanTally implements Disposable {
 
   /** Adds rows that a thread has scanned. @param linesBefore the number of lines to add to theirs */
   addPiece(scanned: ScannedPiece, linesBefore: number, part: string | undefined): void {
-    const { piece, types, others, moreMissing, elsewhere, cells, values } = scanned;
+    const { piece, types, others, moreMissing, elsewhere, cells, values, lossValues } = scanned;
     this.types.add(types);
     this.#countPart(part, piece.rows);
     let [next, outside] = [0, 0];
@@ -123,10 +130,11 @@ export class ScanTally implements Disposable {
         this.#add(other, { line: other.line + linesBefore, ...(part !== undefined && { part }) });
         next++;
       } else if (cells[2 * row] === OUTSIDE_US) {
-        this.#places.addUnlocated('outside_us', LOCATION_NOTES.outside_us);
+        this.#addUnlocated('outside_us', LOCATION_NOTES.outside_us);
         outside++;
       } else {
-        this.#addCell(cells[2 * row]!, cells[2 * row + 1]!, values === null ? 0 : values[row]!);
+        const value = values === null ? 0 : values[row]!;
+        this.#addCell(cells[2 * row]!, cells[2 * row + 1]!, value, lossValues?.[row]);
       }
     }
     if (moreMissing > 0) this.#findings.get('value_missing')!.rows += moreMissing;
@@ -164,6 +172,7 @@ export class ScanTally implements Disposable {
       /** How many cells the boundaries put in an area; null if the job does not use areas. */
       areaCounts: find === undefined ? null : findAreas(cells, areas, find),
       places: this.#places,
+      lossValues: this.#lossValues,
       /** How many rows each part file has, by its name; a part without rows is not among them. */
       partRows: this.#partRows as ReadonlyMap<string, number>,
       /** The columns that the job uses with a number in every row. */
@@ -175,16 +184,17 @@ export class ScanTally implements Disposable {
 
   [Symbol.dispose](): void {
     this.#places[Symbol.dispose]();
+    this.#lossValues?.[Symbol.dispose]();
   }
 
   /** Returns the number of the row's cell; null for none. */
-  #add({ located, value, valueProblem }: ScannedRow, at: LineReference): number | null {
+  #add({ located, value, lossValue, valueProblem }: ScannedRow, at: LineReference): number | null {
     if (valueProblem !== null) this.#findInValue(valueProblem, at);
     if (located.ok) {
       if (located.isLenient) this.#find('read_leniently', LENIENT, at);
-      return this.#addCell(located.cell.lat7, located.cell.lng7, value);
+      return this.#addCell(located.cell.lat7, located.cell.lng7, value, lossValue);
     }
-    this.#places.addUnlocated(located.finding, located.note);
+    this.#addUnlocated(located.finding, located.note);
     if (located.elsewhere !== undefined)
       this.#elsewhere = boxWith(this.#elsewhere, located.elsewhere);
     // How far each row is off the coast its own note says.
@@ -193,11 +203,17 @@ export class ScanTally implements Disposable {
     return null;
   }
 
-  #addCell(lat7: number, lng7: number, value: number): number {
+  #addCell(lat7: number, lng7: number, value: number, lossValue = Number.NaN): number {
     this.#located++;
-    const number = this.#cells.addAt(lat7, lng7, value);
+    const number = this.#cells.addAt(lat7, lng7, value, lossValue);
     this.#places.addCell(number);
+    this.#lossValues?.add(lossValue);
     return number;
+  }
+
+  #addUnlocated(finding: RowFinding, note: string): void {
+    this.#places.addUnlocated(finding, note);
+    this.#lossValues?.add(Number.NaN);
   }
 
   #findInValue(problem: ValueProblem, at: LineReference): void {

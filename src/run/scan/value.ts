@@ -42,6 +42,16 @@ export function valueColumns(names: readonly string[], orderBy: OrderBy, file: s
   throw new PerilbookError('INPUT_COLUMNS', message, hint, { file });
 }
 
+/** Of OED's values and AIR CEDE's, that of the building. */
+const BUILDING_VALUES = ['buildingtiv', 'buildingvalue'];
+
+/** Of the columns whose sum is a row's value, those that rates of buildings apply to: buildings alone where they can be told apart, else
+ * all. */
+export function buildingColumns(names: readonly string[], values: readonly number[]): number[] {
+  const own = values.filter((column) => BUILDING_VALUES.includes(letters(names[column]!)));
+  return own.length > 0 ? own.slice(0, 1) : [...values];
+}
+
 /** The column that a setting names: by its exact name, else without regard to case. @throws INPUT_COLUMNS */
 export function columnByName(
   columns: readonly string[],

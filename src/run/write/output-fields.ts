@@ -16,14 +16,17 @@ import {
   isNoData,
 } from '../../contract/answer.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
+import { lossVintages } from '../../data/topics/loss-rates.ts';
 import type { PlaceOrigin } from '../../data/topics/origin-notes.ts';
 import { type OutputPlaces, placeUnpacker } from '../../formats/packed/output-places.ts';
+import type { PlaceLosses } from '../../formats/packed/place-losses.ts';
 import type { RecordWithAreas } from '../areas/run-areas.ts';
 import type { RunContext } from '../frame/run-context.ts';
 import { joinRecords, PlaceFields, plainFields } from '../plan/place-fields.ts';
 import { leaveOutBesideSample, type Plan } from '../plan/planning.ts';
 import { type KnownForm, NOTHING, PLAIN } from '../plan/source-fields.ts';
 import { statusOfFinding } from '../scan/row-places.ts';
+import { readLosses } from './loss-table.ts';
 import { countRatings, type TopicRatings } from './rating-counts.ts';
 
 type StatusCounts = Record<RowStatus, number>;
@@ -62,19 +65,24 @@ export interface OutputFields {
 }
 
 /** Makes the fields of all places, as the store has them now: what a run bought or looked up is read, the rest was read by its plan. */
-export async function openOutputFields(context: RunContext, plan: Plan): Promise<OutputFields> {
+export async function openOutputFields(
+  context: RunContext,
+  plan: Plan,
+  losses: PlaceLosses | null,
+): Promise<OutputFields> {
   const { scan } = plan;
   const { cells } = scan;
   const { topics, counts } = context.job;
   const { fields } = plan;
   if (mayHaveChanged(context, plan)) await fields.readAgain(lackingCells(fields, cells.size));
   leaveOutBesideSample(context, fields);
-  const kinds = await placeKinds(context, plan, fields);
+  const kinds = await placeKinds(context, plan, fields, losses);
   const unlocated = scan.places.unlocated.map((kind) => {
     const of = { status: statusOfFinding(kind.finding), hasAnswers: false };
     const [status, note] = bareFields(topics, { status: of.status, note: kind.note }, counts);
     return kinds.numberOf({ ...of, fields: [status!, note!] });
   });
+  if (losses !== null) leaveOutLossesBesideSample(context, fields, losses);
   const places = await kinds.placesOf(Int32Array.from({ length: cells.size }, (_, cell) => cell));
   for (const [index, kind] of unlocated.entries()) places.kindOf[cells.size + index] = kind;
   fields.fillEmpty(unlocated.map((_, index) => cells.size + index));
@@ -94,7 +102,9 @@ export async function* fieldsOfPlaces(
   const isWhole = plan.fields.isOutput;
   const fields = isWhole ? plan.fields : new PlaceFields(context, plan.scan);
   leaveOutBesideSample(context, fields);
-  const kinds = await placeKinds(context, plan, fields);
+  const losses = await readLosses(context, plan.scan);
+  if (losses !== null) leaveOutLossesBesideSample(context, fields, losses);
+  const kinds = await placeKinds(context, plan, fields, losses);
   const batch: number[] = [];
   const unpacked = async () => {
     if (!isWhole) await fields.readAgain(batch);
@@ -114,12 +124,28 @@ function mayHaveChanged({ progress, connection }: RunContext, { beside }: Plan):
   return isLookedUp || progress.calls > 0 || progress.creditsByOthers > 0;
 }
 
+/** Real rates never stand beside made-up answers. */
+function leaveOutLossesBesideSample(
+  { connection, sampleRows }: RunContext,
+  { times }: PlaceFields,
+  { numberOf }: PlaceLosses,
+): void {
+  if (connection.kind === 'local' || connection.sample) return;
+  for (const time of times) sampleRows.has(time);
+  if (sampleRows.any) numberOf.fill(0);
+}
+
 function* lackingCells(fields: PlaceFields, count: number): Generator<number> {
   for (let cell = 0; cell < count; cell++) if (!fields.isComplete(cell)) yield cell;
 }
 
 /** Finds the kinds of places, by their forms. */
-async function placeKinds(context: RunContext, plan: Plan, fields: PlaceFields) {
+async function placeKinds(
+  context: RunContext,
+  plan: Plan,
+  fields: PlaceFields,
+  losses: PlaceLosses | null,
+) {
   const { store, sources, sampleRows } = context;
   const { scan, origin } = plan;
   const withAreas = (await plan.areas?.read()) ?? null;
@@ -176,6 +202,20 @@ async function placeKinds(context: RunContext, plan: Plan, fields: PlaceFields) 
     }
   }
 
+  /** Names in the notes of bought answers the index on this machine whose rates stand beside them. */
+  function noteLosses(cells: Iterable<number>): void {
+    const { connection, losses: from } = context;
+    if (losses === null || from === null || connection.kind === 'local' || connection.sample)
+      return;
+    const note = `loss rates on this machine: ${lossVintages(from.data.datasets)}`;
+    const noted = memo((number: number) => {
+      const { fields: own, ...kind } = list[number]!;
+      const said = [own[1], note].filter(Boolean).join('; ');
+      return numberOf({ ...kind, fields: [own[0]!, said] });
+    });
+    for (const cell of cells) if (losses.numberOf[cell]! > 0) kindOf[cell] = noted(kindOf[cell]!);
+  }
+
   return {
     list,
     numberOf,
@@ -189,10 +229,11 @@ async function placeKinds(context: RunContext, plan: Plan, fields: PlaceFields) 
       for (let from = 0; from < lacking.length; from += PLACES_PER_READ)
         await putWithAreas(withAreas!, lacking.slice(from, from + PLACES_PER_READ));
       fields.fillEmpty(cells);
+      noteLosses(cells);
       const { tables, times } = fields;
       const kinds = list.map((kind) => kind.fields);
       const empty = scan.layout.hasPoints ? 1 : 0;
-      return { tables, kinds, kindOf, times, empty, ...(await store.texts()) };
+      return { tables, kinds, kindOf, times, losses, empty, ...(await store.texts()) };
     },
   };
 }

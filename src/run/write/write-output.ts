@@ -16,8 +16,8 @@ import { addTo } from '../frame/progress.ts';
 import type { RunContext } from '../frame/run-context.ts';
 import type { Layout } from '../scan/layout.ts';
 import { locationOf } from '../scan/layout.ts';
+import { moreRows, otherRows } from '../scan/numbers-of-rows.ts';
 import { placeOfRow } from '../scan/read-row.ts';
-import { moreRows, otherRows } from '../scan/row-places.ts';
 import type { Scan } from '../scan/scan-input.ts';
 import type { OutputFields, OutputSums } from './output-fields.ts';
 
@@ -59,12 +59,13 @@ export async function writeOutput(
     signal: AbortSignal,
   ) {
     const numbersOf = scan.places.placesFrom(scan.cells.size, rowsBefore);
+    const valuesOf = scan.lossValues?.numbersFrom(rowsBefore);
     let given = 0;
     const next = async (count: number) => {
       given += count;
       if (given > rows) throw moreRows(name, rows);
       addTo(progress, { rows: count });
-      return { numbers: numbersOf(count), places };
+      return { numbers: numbersOf(count), places, values: valuesOf?.(count) };
     };
     const threads =
       inThreads === null

@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { systemClock } from '../../src/base/clock.ts';
+import { snakeCase } from '../../src/columns/topic-columns.ts';
+import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
+import { openDataDatabase } from '../../src/data/tables/data-database.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
+import type { AreaRecord, Dataset, NaturalRatingRecord } from '../../src/data/tables/records.ts';
+import { run } from '../../src/index.ts';
+import { openRowFile } from '../../src/rows/open/open-row-file.ts';
+import { type Ended, perilbook } from '../cli/command-line.ts';
+import { openScene } from '../library/library-scene.ts';
+import { info, square } from '../service/small-data.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { column, places } from './harness.ts';
+
+/* Expected annual losses: the rates of the index, and what they come to. */
+
+/** Tracts of a grid, a tenth of a degree wide, from this corner to the north-east. */
+const [WEST, SOUTH, SIDE, COLUMNS] = [-98, 40, 0.1, 10];
+const TRACTS = 60;
+
+const codeOf = (tract: number) => `31001${String(tract + 1).padStart(6, '0')}`;
+
+const areas: AreaRecord[] = Array.from({ length: TRACTS }, (_, tract) => ({
+  geoid: codeOf(tract),
+  level: 'tract',
+  name: codeOf(tract),
+  state: 'NE',
+  geometry: square(
+    WEST + SIDE * (tract % COLUMNS),
+    SOUTH + SIDE * Math.floor(tract / COLUMNS),
+    SIDE,
+  ),
+}));
+const county: AreaRecord = {
+  ...{ geoid: '31001', level: 'county', name: 'County', state: 'NE' },
+  geometry: square(WEST, SOUTH, 1),
+};
+
+/** A rate with 15 decimals, as the index writes it; none of drought, and none or 0 of others here and there. */
+function rateOf(tract: number, topic: number): number | null {
+  if (NATURAL_SLUGS[topic] === 'drought' || (tract + topic) % 7 === 0) return null;
+  if ((tract + topic) % 7 === 1) return 0;
+  return Math.round(1e15 * 1e-6 * Math.abs(Math.sin(1 + tract * 18 + topic)) ** 9 * 400) / 1e15;
+}
+
+const rated = { rating: 'Relatively Low', score: 12.5, frequency: 0.25 } as const;
+
+/** The ratings of the tracts. @param factor of the rates: another release */
+const ratings = (factor = 1): NaturalRatingRecord[] =>
+  Array.from({ length: TRACTS }, (_, tract) => tract).flatMap((tract) =>
+    NATURAL_SLUGS.map((topic, index) => {
+      const rate = rateOf(tract, index);
+      return { geoid: codeOf(tract), topic, ...rated, lossRate: rate && rate * factor };
+    }),
+  );
+
+/** The county's rates, for what its tracts lack. */
+const countyRatings = NATURAL_SLUGS.map((topic) => ({
+  ...{ geoid: '31001', topic, ...rated },
+  lossRate: topic === 'drought' ? null : 0.00025,
+}));
+
+/** Loads areas and ratings as if an agency had published them. */
+async function loadIndex(folder: string, records = ratings()): Promise<void> {
+  const data = join(folder, '.local/share/perilbook');
+  mkdirSync(data, { recursive: true });
+  using database = openDataDatabase(join(data, 'data.db'));
+  const all: Dataset[] = [
+    { kind: 'areas', info: info('areas'), records: [county, ...areas] },
+    { kind: 'nri', info: info('nri'), records: [...countyRatings, ...records] },
+  ];
+  for (const dataset of all) importDataset(database, dataset, systemClock);
+}
+
+/** The tract of a row, its place and its value: each 50th has none. */
+const ROWS = Array.from({ length: 300 }, (_, row) => {
+  const tract = (row * 7) % TRACTS;
+  const lng = WEST + SIDE * (tract % COLUMNS) + 0.01 + 0.00027 * row;
+  const lat = SOUTH + SIDE * Math.floor(tract / COLUMNS) + 0.09 - 0.00025 * row;
+  return { tract, lat, lng, value: row % 50 === 7 ? null : 100_000 + 12_345.67 * row };
+});
+
+const BOOK = `id,lat,lng,BuildingTIV,ContentsTIV\n${ROWS.map(
+  ({ lat, lng, value }, id) => `${id},${lat.toFixed(5)},${lng.toFixed(5)},${value ?? ''},5000`,
+).join('\n')}\n`;
+
+async function bookFolder(t: TestContext, records?: NaturalRatingRecord[]): Promise<string> {
+  const folder = temporaryFolder(t);
+  await loadIndex(folder, records);
+  writeFileSync(join(folder, 'book.csv'), BOOK);
+  return folder;
+}
+
+async function ran(folder: string, ...args: string[]): Promise<Ended> {
+  const ended = await perilbook(['run', 'book.csv', '--yes', ...args], { folder });
+  assert.equal(ended.code, 0, ended.stderr);
+  return ended;
+}
+
+const outputOf = (folder: string, name = 'book.hazards.csv') =>
+  readFileSync(join(folder, name), 'utf8');
+
+const numbersIn = (text: string, name: string): (number | null)[] =>
+  column(text, name).map((field) => (field === '' ? null : Number(field)));
+
+const cents = (amount: number | null) => (amount === null ? null : Math.round(amount * 100));
+
+test('300 places get the rates of their tract, and the amounts of their building; a row without a value has none', async (t) => {
+  const folder = await bookFolder(t);
+  const { stderr } = await ran(folder, '--losses');
+  const text = outputOf(folder);
+  assert.deepEqual(new Set(column(text, 'hazard_status')), new Set(['ok']), stderr);
+  const all = NATURAL_SLUGS.map((topic, index) => {
+    const rates = numbersIn(text, `${snakeCase(topic)}_loss_rate`);
+    assert.deepEqual(
+      rates,
+      ROWS.map(({ tract }) => rateOf(tract, index)),
+      topic,
+    );
+    const amounts = numbersIn(text, `${snakeCase(topic)}_annual_loss`);
+    const expected = ROWS.map(({ tract, value }) => {
+      const rate = rateOf(tract, index);
+      return rate === null || value === null ? null : Math.round(rate * value * 100);
+    });
+    assert.deepEqual(amounts.map(cents), expected, topic);
+    return { rates, amounts };
+  });
+  const sums = numbersIn(text, 'annual_loss_rate');
+  const [counts, losses] = [numbersIn(text, 'annual_loss_topics'), numbersIn(text, 'annual_loss')];
+  for (const [row, { value }] of ROWS.entries()) {
+    const own = all.map(({ rates }) => rates[row]!).filter((rate) => rate !== null);
+    assert.equal(counts[row], own.length);
+    const sum = own.reduce((total, rate) => total + rate, 0);
+    assert.ok(Math.abs(sums[row]! - sum) <= 1e-4 * sum, `${sums[row]} for ${sum}`);
+    // The columns add up, to the cent.
+    const ofTopics = all.map(({ amounts }) => cents(amounts[row]!) ?? 0);
+    const total = value === null ? null : ofTopics.reduce((some, cent) => some + cent, 0);
+    assert.equal(cents(losses[row]!), total);
+  }
+});
+
+test('losses are the same in each format, in turn and by threads, and are no part of an output without them', async (t) => {
+  const folder = await bookFolder(t);
+  await ran(folder);
+  const before = outputOf(folder);
+  assert.ok(!/_loss/.test(before));
+  await ran(folder, '--losses');
+  const losses = outputOf(folder);
+  await ran(folder);
+  assert.equal(outputOf(folder), before);
+  const [head] = losses.split('\n');
+  const names = head!.split(',').filter((name) => /_loss/.test(name));
+  assert.equal(names.length, 2 * (18 + 1) + 1);
+  for (const format of ['ndjson', 'parquet', 'xlsx', 'geojson']) {
+    await ran(folder, '--losses', '-o', `out.${format}`);
+    const file = await openRowFile(join(folder, `out.${format}`), {});
+    const indexes = names.map((name) => file.columns.indexOf(name));
+    const read: (number | null)[][] = [];
+    for await (const batch of file.read(indexes))
+      for (const { fields } of batch)
+        read.push(fields.map((field) => (field === '' ? null : Number(field))));
+    for (const [index, name] of names.entries())
+      assert.deepEqual(
+        read.map((fields) => fields[index]),
+        numbersIn(losses, name),
+        `${format} ${name}`,
+      );
+  }
+});
+
+test('a newer index gives its rates at once; without an index the run says what gets them', async (t) => {
+  const folder = await bookFolder(t);
+  await ran(folder, '--losses', '--topics', 'hail');
+  const first = numbersIn(outputOf(folder), 'hail_loss_rate');
+  await loadIndex(folder, ratings(2));
+  await ran(folder, '--losses', '--topics', 'hail');
+  const second = numbersIn(outputOf(folder), 'hail_loss_rate');
+  assert.deepEqual(
+    second,
+    first.map((rate) => rate && rate * 2),
+  );
+  const without = ratings().map(({ lossRate: _, ...record }) => record);
+  await loadIndex(folder, without);
+  using database = openDataDatabase(join(folder, '.local/share/perilbook/data.db'));
+  database.exec('UPDATE ratings_county SET loss_rate = NULL');
+  const { stderr } = await ran(folder, '--losses', '--topics', 'hail');
+  assert.match(
+    stderr,
+    /The loaded index has no loss rates of buildings: .* Get them: perilbook data get areas nri-tracts --for book\.csv/,
+  );
+  const text = outputOf(folder);
+  assert.deepEqual(new Set(column(text, 'hazard_status')), new Set(['ok']));
+  for (const name of ['hail_loss_rate', 'annual_loss_rate', 'annual_loss_topics', 'annual_loss'])
+    assert.deepEqual(new Set(column(text, name)), new Set(['']), name);
+});
+
+test('a hazard that the tract lacks has the rate of the county; a place outside has none', async (t) => {
+  const folder = await bookFolder(
+    t,
+    ratings().filter(({ topic }) => topic !== 'hail'),
+  );
+  writeFileSync(join(folder, 'book.csv'), 'lat,lng,price\n40.05,-97.95,1000000\n42.5,-99,1\n');
+  await perilbook(['run', 'book.csv', '--losses', '--topics', 'hail,tornado'], { folder });
+  const text = outputOf(folder);
+  const tornado = rateOf(0, NATURAL_SLUGS.indexOf('tornado'));
+  assert.deepEqual(numbersIn(text, 'hail_loss_rate'), [0.00025, null]);
+  assert.deepEqual(numbersIn(text, 'tornado_loss_rate'), [tornado, null]);
+  assert.deepEqual(numbersIn(text, 'hail_annual_loss'), [250, null]);
+});
+
+test('beside a paid service rates come from this machine, and cost nothing', async (t) => {
+  const { harness, folder, secret, charged } = await openScene(t);
+  const home = join(folder, 'home');
+  const dataFolder = join(home, '.local/share/perilbook');
+  const job = {
+    ...{ input: 'input.csv', output: 'output.csv', store: 'own.db', budget: 100 },
+    topics: ['hail', 'tornado'],
+    service: { base_url: harness.url, api_keys: [{ env: 'KEY' }] },
+  };
+  const options = { workingFolder: folder, dataFolder, env: { KEY: secret } };
+  harness.writeInput(places(4));
+  await run(job as never, options);
+  const before = charged();
+  assert.ok(before > 0);
+  const notices: string[] = [];
+  const onEvent = (event: { readonly type: string; readonly message?: string }) => {
+    if (event.type === 'notice') notices.push(event.message!);
+  };
+  // Without an index: empty, and no more credits.
+  await run({ ...job, losses: true } as never, { ...options, onEvent });
+  assert.deepEqual(new Set(column(harness.output(), 'annual_loss_rate')), new Set(['']));
+  assert.match(notices.join(), /No index with loss rates .* perilbook data get areas nri-tracts/);
+  const moved = areas.map((area) => ({ ...area, geometry: square(-100, 40, 1) })).slice(0, 1);
+  await loadIndex(home);
+  using database = openDataDatabase(join(dataFolder, 'data.db'));
+  importDataset(database, { kind: 'areas', info: info('areas'), records: moved }, systemClock);
+  await run({ ...job, losses: true } as never, options);
+  const text = harness.output();
+  const rate = rateOf(0, NATURAL_SLUGS.indexOf('tornado'));
+  assert.deepEqual(numbersIn(text, 'tornado_loss_rate'), [rate, rate, rate, rate]);
+  for (const note of column(text, 'hazard_note'))
+    assert.match(note, /; loss rates on this machine: nri 2026$/);
+  assert.equal(charged(), before);
+  // A purchase with losses costs what one without does.
+  harness.writeInput(places(8));
+  await run({ ...job, losses: true } as never, options);
+  assert.equal(charged(), 2 * before);
+  // Made-up answers never stand beside real rates.
+  harness.database.exec(
+    'UPDATE datasets SET sample = 1; CREATE TABLE loaded (a); DROP TABLE loaded',
+  );
+  harness.writeInput(places(9));
+  const { summary } = await run({ ...job, losses: true } as never, options);
+  assert.equal(summary.sample_data, true);
+  assert.deepEqual(new Set(column(harness.output(), 'annual_loss_rate')), new Set(['']));
+});
+
+test('made-up answers have made-up rates', async (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'book.csv'), 'lat,lng,price\n29.76,-95.37,1000000\n');
+  await ran(folder, '--losses', '--service', 'sample', '--topics', 'hurricane,drought');
+  const text = outputOf(folder);
+  const [rate] = numbersIn(text, 'hurricane_loss_rate');
+  assert.ok(rate! > 0 && rate! < 0.01, String(rate));
+  assert.deepEqual(numbersIn(text, 'drought_loss_rate'), [null]);
+  assert.deepEqual(numbersIn(text, 'annual_loss').map(cents), [Math.round(rate! * 1e8)]);
+  assert.match(column(text, 'hazard_note')[0]!, /^sample data/);
+});
