@@ -9,12 +9,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { safeFileName } from '../../src/page/files/workspace.ts';
-import { peerUser, Sessions } from '../../src/page/web/access.ts';
+import { Peers, peerUser, Sessions } from '../../src/page/web/access.ts';
 import { fc } from '../properties.ts';
 import { type Harness, places } from '../run/harness.ts';
 import { enter, openBook, openUi, WILDFIRE, yes } from './ui-scene.ts';
@@ -337,6 +337,30 @@ test('a browser that is refused gets a page whose title says that it is an error
   const refused = await stranger().ask('GET', '/', { headers: { accept: 'text/html' } });
   assert.equal(refused.status, 401);
   assert.match(refused.text, /<title>Error: [^<]+ · Perilbook<\/title>.*<h1>/);
+});
+
+test('hundreds of connections at once are looked up together: the kernel writes its table for few of them', async () => {
+  const readings: string[] = [];
+  let isHeld = Promise.withResolvers<void>();
+  const peers = new Peers(async (path) => {
+    readings.push(path);
+    await isHeld.promise;
+    return '';
+  });
+  const ends = (remotePort: number) =>
+    ({ localAddress: '127.0.0.1', localPort: 1, remoteAddress: '127.0.0.1', remotePort }) as Socket;
+  const strangers = Array.from({ length: 400 }, (_, at) => ends(2_000 + at));
+  const asked = strangers.map((socket) => peers.isOwn(socket));
+  // Each request of a connection asks again.
+  asked.push(...strangers.map((socket) => peers.isOwn(socket)));
+  isHeld.resolve();
+  isHeld = Promise.withResolvers();
+  isHeld.resolve();
+  const answers = new Set(await Promise.all(asked));
+  if (readings.length === 0) return assert.deepEqual([...answers], [true], 'there is no table');
+  assert.deepEqual([...answers], [false]);
+  for (const times of Map.groupBy(readings, (path) => path).values())
+    assert.ok(times.length <= 2, `${times.length} readings for 400 connections`);
 });
 
 test('a connection of another user of the machine is closed, whatever it sends, and although it has left', async (t) => {

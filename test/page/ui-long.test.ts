@@ -164,6 +164,58 @@ test('an upload of another content type, or of none, is a 415 and leaves nothing
   assert.equal((await visitor.upload('a.csv', 'lat,lng\n40.1,-99.9\n')).status, 201);
 });
 
+test('an upload that cannot be read leaves nothing behind', async (t) => {
+  const scene = await openUi(t);
+  const visitor = await scene.visit();
+  for (const [name, content] of [
+    ['picture.csv', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')],
+    ['empty.csv', ''],
+    ['book.parquet', 'PAR1 and no more'],
+    ['book.xlsx', 'PK\u0003\u0004 and no more'],
+  ] as const) {
+    const reply = await visitor.upload(name, content);
+    assert.ok(reply.status >= 400 && reply.status < 500, `${name}: ${reply.text}`);
+    assert.deepEqual(readdirSync(join(scene.harness.folder, 'ui')), [], name);
+  }
+  assert.deepEqual(scene.bugs, []);
+});
+
+test('a start of the page removes uploads and outputs of an earlier day, but those of a run that is at work', async (t) => {
+  // The system dates files by its own clock.
+  const began = Date.now();
+  const options = { start: new Date(began).toISOString() };
+  const { harness, visitor, id, run, restart } = await openBook(t, places(3), {}, options);
+  const waitUntil = (hours: number) =>
+    harness.clock.moveTo(new Date(began + hours * 3_600_000).toISOString());
+  await run(3);
+  const { id: other } = (await visitor.upload('other.csv', harness.writeInput(places(2)))).body;
+  const { id: working } = (await visitor.upload('working.csv', harness.writeInput(places(2)))).body;
+  const folder = join(harness.folder, 'ui');
+  const known = () => readdirSync(folder).sort();
+  assert.deepEqual(known(), [id, other, working].sort());
+  // Another page of the same store is at work on it.
+  const output = join(folder, working, 'output', 'working.hazards.csv');
+  const asked = { job: 'working', input: 'x', account: 'tester', plannedCredits: 2, budget: 2 };
+  const number = await harness.store.startRun({ ...asked, output });
+  waitUntil(20);
+  const second = await restart();
+  const later = await second.visit();
+  assert.equal((await later.ask('GET', `/api/files/${id}`)).body.has_output, true);
+  waitUntil(40);
+  const third = await second.restart();
+  assert.deepEqual(known(), [id, working].sort(), 'the other was not opened for 40 hours');
+  await harness.store.finishRun(number, { state: 'complete', resumeAfter: null, summary: null });
+  waitUntil(70);
+  const fourth = await third.restart();
+  assert.deepEqual(known(), []);
+  // What was bought is in the store.
+  const last = await fourth.visit();
+  const again = (await last.upload('book.csv', harness.writeInput(places(3)))).body.id;
+  await last.ask('POST', `/api/files/${again}/start`, { body: { ...WILDFIRE, ...yes(3) } });
+  assert.equal((await last.ended(again)).end?.state, 'complete');
+  assert.equal(harness.charged(), 3);
+});
+
 test('odd requests beside a run: the process lives, nothing else is bought, all that was paid is in the ledger', async (t) => {
   // Ten credits a minute, of which one takes 1.2 s: the run goes on beside all the requests.
   const scene = await openUi(t, {}, { subscription: customSubscription(1_000, 10), factor: 50 });

@@ -17,6 +17,7 @@ import { withoutSecrets } from '../frame/finish.ts';
 import { jobOfAccount } from '../frame/job-of-options.ts';
 import { dataForPage } from '../frame/offer-data.ts';
 import { openStore } from '../frame/open-store.ts';
+import { shownPath } from '../messages/format.ts';
 import { SAMPLE_DATA } from '../messages/input-messages.ts';
 import type { Flags } from '../options/command-table.ts';
 import { EXIT } from '../options/exit-codes.ts';
@@ -50,6 +51,7 @@ export async function uiCommand(
     if (error instanceof PerilbookError && error.code === 'LOCAL_DATA') return null;
     throw error;
   });
+  const workspace = join(dataFolder(context), 'ui');
   const ui = await startUi({
     store,
     clock: context.clock,
@@ -61,7 +63,7 @@ export async function uiCommand(
     reportOf: async (job) =>
       reportOfLatestRun(job, await unopenedConnection(host, job), store, makeEffects(host)),
     dataFor: (job, isApproved) => dataForPage(context, job, isApproved),
-    workspace: join(dataFolder(context), 'ui'),
+    workspace,
     workingFolder: context.workingFolder,
     first: target === undefined || /\.ya?ml$/i.test(target) ? null : target,
     mostBudget: base.budget,
@@ -73,19 +75,23 @@ export async function uiCommand(
         'error',
       ),
   });
-  return await serve(context, base, ui, first?.sample === true);
+  return await serve(context, base, ui, { workspace, isSample: first?.sample === true });
 }
 
 async function serve(
   context: CliContext,
   base: Job,
   ui: RunningUi,
-  sample: boolean,
+  { workspace, isSample }: { readonly workspace: string; readonly isSample: boolean },
 ): Promise<number> {
   const address = ui.newAddress();
-  if (sample) say(context, SAMPLE_DATA);
+  if (isSample) say(context, SAMPLE_DATA);
   const stop = 'Press Ctrl-C to stop the page and its runs.';
-  say(context, `Open this address on this machine; it works once:\n\n  ${address}\n\n${stop}`);
+  const kept = `Uploads and outputs are in ${shownPath(workspace, context.workingFolder)}; a start of the page removes what nobody has used for a day.`;
+  say(
+    context,
+    `Open this address on this machine; it works once:\n\n  ${address}\n\n${kept}\n${stop}`,
+  );
   const { stdin } = context;
   let removeEntry = () => {};
   const onEnter = () => say(context, `New address: ${ui.newAddress()}`);

@@ -5,7 +5,7 @@ import { counted, grouped, percent, timeSpan } from './numbers.js';
 import { story } from './report-view.js';
 import { isResumable, isUnknown, isWorking, run, runError, stop } from './run.js';
 import { needsServer } from './server.js';
-import { file } from './state.js';
+import { about, file } from './state.js';
 
 const STATES = {
   complete: 'Complete',
@@ -135,6 +135,7 @@ function resultFacts(end) {
     ['Budget', isLocal || isSample ? null : grouped(budget)],
     ['Answers', isLocal ? 'public data on this machine' : null],
     ['Resume after', resumeAfter === null ? null : day(resumeAfter)],
+    ['Kept', end.has_output ? `in ${about.value.folder}, for a day after its last use` : null],
   ];
 }
 

@@ -6,10 +6,11 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { basename, extname, join } from 'node:path';
+import { basename, extname, join, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { hasSystemCode, resultOrNull } from '../../base/errors.ts';
@@ -62,7 +63,27 @@ export class Workspace {
   }
 
   discard(id: string): void {
+    this.#files.delete(id);
     rmSync(join(this.#folder, id), { recursive: true, force: true });
+  }
+
+  /** A file was opened: it stays for another day. */
+  touch({ id }: ChosenFile, now: number): void {
+    utimesSync(join(this.#folder, id), now / 1_000, now / 1_000);
+  }
+
+  /** Removes what nobody has used for a day: uploads and outputs would pile up. What was bought is in the store, and a run writes it again.
+   * @param outputs those of runs that are at work, of this page or another */
+  removeUnused(now: number, outputs: readonly string[]): void {
+    for (const { id } of [...this.#files.values()]) {
+      const folder = join(this.#folder, id);
+      const isAtWork = outputs.some((output) => output.startsWith(folder + sep));
+      const names = resultOrNull(() => readdirSync(folder, { recursive: true, encoding: 'utf8' }));
+      const times = ['', ...(names ?? [])].map(
+        (name) => statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+      );
+      if (!isAtWork && Math.max(...times) < now - DAY_MS) this.discard(id);
+    }
   }
 
   add(entry: ChosenFile): ChosenFile {

@@ -127,8 +127,13 @@ interface Ends {
 export class Peers {
   readonly #asked = new WeakMap<Socket, Promise<boolean>>();
   readonly #tables = TABLES.filter((path) => existsSync(path));
+  readonly #readTable: (path: string) => Promise<string>;
   #reading: Promise<string> = Promise.resolve('');
   #next: Promise<string> | null = null;
+
+  constructor(readTable = (path: string): Promise<string> => readFile(path, 'utf8')) {
+    this.#readTable = readTable;
+  }
 
   /** @returns true also where the system has no table of connections (macOS, Windows), and for root, who may do anything */
   isOwn(socket: Socket): Promise<boolean> {
@@ -156,7 +161,7 @@ export class Peers {
 
   async #read(): Promise<string> {
     try {
-      const tables = this.#tables.map((path) => readFile(path, 'utf8'));
+      const tables = this.#tables.map((path) => this.#readTable(path));
       return (await Promise.all(tables)).join('\n');
     } catch {
       // They cannot be read if the process has as many files open as it may: whose the connection is, is then unknown.

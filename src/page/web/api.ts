@@ -56,8 +56,12 @@ export class UiApi {
     this.#pricing = new Pricing(dependencies.store, effects);
   }
 
-  /** Opens the file that was named at the start. @throws INPUT_UNREADABLE */
+  /** Removes the files of earlier days, and opens the one that was named at the start. @throws INPUT_UNREADABLE */
   async begin(): Promise<void> {
+    const { store, clock } = this.dependencies;
+    const atWork = (await store.runs()).filter(({ state }) => state === 'running');
+    const outputs = atWork.map(({ output }) => output);
+    this.workspace.removeUnused(clock.now(), outputs);
     if (this.dependencies.first !== null)
       this.#first = (await this.addPath(this.dependencies.first)).id;
   }
@@ -71,6 +75,7 @@ export class UiApi {
       account: job.account.name,
       subscription: `${job.account.isAssumed ? 'assumed: ' : ''}${job.account.subscription.name}`,
       most_budget: this.dependencies.mostBudget,
+      folder: this.dependencies.workspace,
       first: this.#first,
       topics: TOPICS.map(({ slug, title, category }) => ({ slug, title, category })),
     };
@@ -92,12 +97,23 @@ export class UiApi {
     return this.workspace.addPath(path);
   }
 
+  /** The preview of an upload; one that cannot be read is removed. */
+  async showUpload(file: ChosenFile): Promise<unknown> {
+    try {
+      return await this.show(file);
+    } catch (error) {
+      this.workspace.discard(file.id);
+      throw error;
+    }
+  }
+
   /** A file's preview, with the settings of its last run.
    * @param wanted whether its first line is a header; null: as in the last run */
   async show(file: ChosenFile, wanted: boolean | null = null): Promise<unknown> {
     const settings = this.workspace.settings(file);
     const header = wanted ?? settings?.header ?? true;
     const preview = await this.#preview(file, header);
+    this.workspace.touch(file, this.dependencies.clock.now());
     const { id, name, isUpload, path } = file;
     return {
       id,

@@ -37,7 +37,7 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
         request.body as Readable,
         String(request.query.name ?? ''),
       );
-      return reply.code(201).send(await api.show(file));
+      return reply.code(201).send(await api.showUpload(file));
     },
   );
   app.post('/api/files/named', async (request, reply) => {
