@@ -10,7 +10,18 @@ import { EXIT_MEANINGS } from '../../src/cli/options/exit-codes.ts';
 import { LEADING_COLUMNS } from '../../src/columns/row.ts';
 import { ROW_STATUSES, type RowStatus } from '../../src/columns/row-status.ts';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
-import { type Category, NATURAL_SLUGS, TIME_TO_LIVE, TOPICS } from '../../src/contract/topics.ts';
+import {
+  allLayers,
+  type Category,
+  declareLayers,
+  declareWithBrought,
+  isBuiltIn,
+  type LayerSlug,
+  NATURAL_SLUGS,
+  TIME_TO_LIVE,
+  TOPICS,
+  topicOf,
+} from '../../src/contract/topics.ts';
 import type { Source } from '../../src/data/sources/source.ts';
 import { SOURCES } from '../../src/data/sources/source-table.ts';
 import { SEARCH_RADII } from '../../src/data/topics/coverage.ts';
@@ -239,4 +250,18 @@ test('docs/reference/sources.md has the licences as data get shows them', () => 
     'licences',
     licences.map((line) => `- ${line.slice('Licence of '.length)}`).join('\n'),
   );
+});
+
+test('docs/reference/sources.md and docs/analyst/layers.md name each layer that Perilbook brings', (t) => {
+  t.after(() => declareLayers([]));
+  declareWithBrought([]);
+  const brought = allLayers().flatMap(({ layer }) =>
+    isBuiltIn(topicOf(layer as LayerSlug)) ? [] : layer,
+  );
+  assert.ok(brought.length > 1, brought.join());
+  for (const page of [fileOf('sources.md'), join(ROOT, 'docs/analyst/layers.md')]) {
+    const text = readFileSync(page, 'utf8');
+    const unnamed = brought.filter((layer) => !text.includes(`\`${layer}\``));
+    assert.deepEqual(unnamed, [], page);
+  }
 });
