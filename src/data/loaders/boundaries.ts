@@ -7,6 +7,7 @@ import { type CodeFinding, readGeoid } from './county-codes.ts';
 import { featuresIn, inFeatureFiles } from './feature-files.ts';
 import type { FileFeature } from './file-feature.ts';
 import { type Loader, publicDomain } from './loader.ts';
+import { placeProblem } from './place-problem.ts';
 
 type BoundaryLevel = 'tract' | 'county';
 
@@ -35,12 +36,11 @@ function boundaryLoader(level: BoundaryLevel): Loader {
             if ('problem' in code) return code.problem;
             const { geoid } = code;
             const type = (geometry as { type?: unknown } | null)?.type;
-            if (
-              (type !== 'Polygon' && type !== 'MultiPolygon') ||
-              boxOfGeometry(geometry) === null
-            ) {
+            const box = boxOfGeometry(geometry);
+            if ((type !== 'Polygon' && type !== 'MultiPolygon') || box === null)
               return 'it is not a polygon in degrees';
-            }
+            const elsewhere = placeProblem(box);
+            if (elsewhere !== null) return elsewhere;
             if (seen.has(geoid)) return `the ${level} is listed twice`;
             seen.add(geoid);
             if (FORMER_COUNTIES.test(geoid)) report.note(FORMER_CODES_NOTE);

@@ -3,19 +3,17 @@ import type { Geometry } from 'geojson';
 import { counted } from '../../base/format-numbers.ts';
 import type { TextForm } from '../../formats/csv/parsed-records.ts';
 import { boxOfGeometry, isEmptyGeometry } from '../../geo/bounding-boxes.ts';
-import type { Location } from '../../geo/coordinates.ts';
-import { isCovered, isForeign } from '../../geo/us-coverage.ts';
 import type { Layer } from '../tables/layers.ts';
 import { isNoValue } from '../tables/no-values.ts';
 import { hashIdentity } from '../tables/record-rows.ts';
-import type { SiteRecord } from '../tables/records.ts';
-import { statesWithin } from '../tables/states-near.ts';
+import type { DatasetName, SiteRecord } from '../tables/records.ts';
 import { zipHolds } from './agency-file.ts';
 import { propertyFinder } from './agency-table.ts';
 import { featuresIn, inFeatureFiles } from './feature-files.ts';
 import type { FileFeature } from './file-feature.ts';
 import { type FireOutline, FireOutlines } from './fire-outlines.ts';
 import type { Loader, LoadReporter } from './loader.ts';
+import { placeProblem } from './place-problem.ts';
 import { type GroupColumns, SiteGroups } from './site-groups.ts';
 import { vintageByColumns } from './vintages.ts';
 
@@ -65,7 +63,7 @@ export function featureLoader(name: Layer, form: FeatureFormat): Loader {
             const foreign = form.refuse?.(properties) ?? null;
             if (foreign === null && isEmptyGeometry(geometry)) shapes.lost += 1;
             else if (foreign === null && (geometry as Geometry).type !== 'Point') shapes.drawn += 1;
-            const problem = foreign ?? geometryProblem(geometry, name.startsWith('sites:'));
+            const problem = foreign ?? geometryProblem(geometry, isOfUsAlone(name));
             const record = problem ?? recordOf(feature as FileFeature & SiteRecord);
             if (typeof record === 'string') return record;
             if (isRepeated(record, report.files)) return 'a row that an earlier one repeats';
@@ -124,30 +122,14 @@ function keyIn(properties: FileFeature['properties'], column: string): SiteRecor
   return typeof value === 'string' && (/\d/.test(value) || !isNoValue(value)) ? value : undefined;
 }
 
-/** Why a geometry cannot be searched; null when it can. @param isSite the agency lists places of the US alone */
-function geometryProblem(geometry: unknown, isSite: boolean): string | null {
+/** Why a geometry cannot be searched; null when it can. @param isOfUs the agency lists places of the US alone */
+function geometryProblem(geometry: unknown, isOfUs: boolean): string | null {
   if (isEmptyGeometry(geometry)) return 'it has no geometry';
   const box = boxOfGeometry(geometry);
   if (box === null) return 'its coordinates are not degrees of longitude and latitude';
-  const [lat, lng] = [box.minLat, box.minLng];
-  if (!isSite || isCovered({ lat, lng })) return null;
-  if (isCovered({ lat, lng: -lng })) {
-    return lng > 0 ? 'its longitude has lost its minus sign' : 'its longitude has the wrong sign';
-  }
-  // Lines and outlines reach far out at sea, and into neighbours.
-  return (geometry as Geometry).type === 'Point' ? pointProblem({ lat, lng }) : null;
+  return isOfUs ? placeProblem(box) : null;
 }
 
-/** Farther from the US nothing of it lies: its waters end after 370 km, and the Gulf has gaps. */
-const FARTHEST_METERS = 500_000;
-
-/** Why a point that is not in the US cannot be of the US. */
-function pointProblem({ lat, lng }: Location): string | null {
-  if (isCovered({ lat: -lat, lng })) return 'its latitude has the wrong sign';
-  const isSwapped =
-    Math.abs(lng) <= 90 &&
-    (isCovered({ lat: lng, lng: lat }) || isCovered({ lat: lng, lng: -lat }));
-  if (isSwapped) return 'its latitude and longitude are swapped';
-  const isOfUs = !isForeign({ lat, lng }) && statesWithin({ lat, lng }, FARTHEST_METERS).length > 0;
-  return isOfUs ? null : 'it is outside the US';
-}
+/** Storms and earthquakes are listed at sea and abroad, too. */
+const isOfUsAlone = (dataset: DatasetName): boolean =>
+  dataset.startsWith('sites:') || dataset.startsWith('records:wildfire');

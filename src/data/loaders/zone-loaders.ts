@@ -23,6 +23,7 @@ import { propertyFinder } from './agency-table.ts';
 import { featuresIn, inFeatureFiles } from './feature-files.ts';
 import type { FileFeature } from './file-feature.ts';
 import { type Loader, type LoaderOptions, LoadReporter } from './loader.ts';
+import { placeProblem } from './place-problem.ts';
 import { vintageByColumns } from './vintages.ts';
 
 /** FEMA's zones and panels, by hand from pages of the map service, or from the zip of a county, which has both. */
@@ -78,12 +79,11 @@ export function polygonLoader(layer: PolygonLayer, describe: string): Loader {
             }
             shapes.drawn += 1;
             const type = (geometry as { type?: unknown }).type;
-            if (
-              (type !== 'Polygon' && type !== 'MultiPolygon') ||
-              boxOfGeometry(geometry) === null
-            ) {
+            const box = boxOfGeometry(geometry);
+            if ((type !== 'Polygon' && type !== 'MultiPolygon') || box === null)
               return 'it is not a polygon in degrees';
-            }
+            const elsewhere = placeProblem(box);
+            if (elsewhere !== null) return elsewhere;
             const constants = sourceOf(layer, file)?.set ?? {};
             const text = (columns: readonly string[] = []) =>
               constants[columns.find((column) => Object.hasOwn(constants, column)) ?? ''] ??

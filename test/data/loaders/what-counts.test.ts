@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { lines } from '../../geo/lines.ts';
 import { point, square } from '../../service/small-data.ts';
-import { featuresOf, fileOf, geojson, loading, rejects, zipOf } from './loading.ts';
+import { featuresOf, fileOf, geojson, loading, reasons, rejects, zipOf } from './loading.ts';
 import { polygonShapefileOf } from './shapefile-writer.ts';
 
 /* What is loaded is what the topic says. */
@@ -108,6 +109,48 @@ test('sites outside the US are told, with what is wrong where it can be seen', a
     ],
   );
 });
+
+const OUTLINED = {
+  parks: { Unit_Nm: 'A', Pub_Access: 'OA' },
+  'transmission-lines': { VOLTAGE: 230 },
+  'wildfire-perimeters': { attr_IncidentName: 'A', attr_FireDiscoveryDateTime: '2025-01-07' },
+  'flood-zones': { DFIRM_ID: '51041C', FLD_ZONE: 'AE', SFHA_TF: 'T' },
+  areas: { GEOID: '51041000100' },
+};
+
+for (const [loader, properties] of Object.entries(OUTLINED)) {
+  test(`${loader}: lines and outlines outside the US are told, at sea and over a border they are not`, async (t) => {
+    const { load } = loading(t);
+    const drawn = (lng: number, lat: number, index: number) => {
+      const geometry =
+        loader === 'transmission-lines'
+          ? lines(`${lng} ${lat}, ${lng + 0.01} ${lat + 0.01}`)
+          : square(lng, lat, 0.01);
+      const own = 'GEOID' in properties ? { GEOID: `5104100010${index}` } : { UNIQUE: index };
+      return { geometry, properties: { ...properties, ...own } };
+    };
+    const good = [
+      [-77, 38.9],
+      // In the Gulf, and beyond the border.
+      [-88, 28.5],
+      [-82.9, 42.2],
+    ];
+    const bad = [
+      [77, 38.9],
+      [38.9, -77],
+      [-77, -38.9],
+      [2.3, 48.9],
+    ];
+    const features = [...good, ...bad].map(([lng, lat], index) => drawn(lng!, lat!, index));
+    const result = await load(loader, file(t, features), { states: 'US' });
+    assert.deepEqual(reasons(result), [
+      'its longitude has lost its minus sign',
+      'its latitude and longitude are swapped',
+      'its latitude has the wrong sign',
+      'it is outside the US',
+    ]);
+  });
+}
 
 test('parks are known by their columns, their texts or the name of the file; other layers are refused by what they seem to be', async (t) => {
   const { load } = loading(t);
