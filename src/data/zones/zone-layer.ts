@@ -103,10 +103,10 @@ export interface StoredFacts {
   readonly newest?: string;
 }
 
-/** What became of a number: it is beyond its range or in a unit that is not known, and so no value; or its unit is assumed. */
+/** What became of a number: it is none, beyond its range or in a unit that is not known, and so no value; or its unit is assumed. */
 export interface NumberRemark {
   readonly column: string;
-  readonly about: 'range' | 'unknown unit' | 'assumed unit';
+  readonly about: 'no number' | 'range' | 'unknown unit' | 'assumed unit';
 }
 
 /** A text of a feature, '' where it means nothing. */
@@ -153,8 +153,12 @@ function measured(
   stated: string,
   onRemark: (about: NumberRemark['about']) => void,
 ): number | null {
-  const number = text === '' ? Number.NaN : Number(text);
-  if (!Number.isFinite(number)) return null;
+  if (text === '') return null;
+  const number = Number(text);
+  if (!Number.isFinite(number)) {
+    onRemark('no number');
+    return null;
+  }
   const factor = unit === undefined ? 1 : factorOf(unit, stated);
   if (factor === null) {
     onRemark('unknown unit');

@@ -211,13 +211,16 @@ test('maps that are not in force are left out, the zones of their studies too, a
 
 test('texts that mean nothing are null, heights that no place has are left out, and a missing unit is told', async (t) => {
   const { database, load } = loading(t);
-  const nothing = ['<Null>', ' ', 'NP', '-9999', 'NaN', null].map((ZONE_SUBTY) => ({
-    ...{ ZONE_SUBTY, V_DATUM: ZONE_SUBTY, LEN_UNIT: ZONE_SUBTY },
-  }));
+  const nothing = ['<Null>', ' ', 'NP', '-9999', 'NaN', 'N/A', '#N/A', '--', null].map(
+    (ZONE_SUBTY) => ({
+      ...{ ZONE_SUBTY, V_DATUM: ZONE_SUBTY, LEN_UNIT: ZONE_SUBTY },
+    }),
+  );
   const rows = [
     ...nothing,
     { STATIC_BFE: 9999 },
     { STATIC_BFE: 40_000 },
+    { STATIC_BFE: 'EL 12' },
     { LEN_UNIT: 'Centimeters' },
   ];
   const { notes } = await load('flood-zones', fileOf(t, 'zones.geojson', zones(...rows)));
@@ -228,11 +231,12 @@ test('texts that mean nothing are null, heights that no place has are left out, 
     ...nothing.map(
       () => `zone | 51059C | AE |  | {"special":"T","facts":${height},"assumed":"feet"}`,
     ),
-    ...Array(3).fill(`zone | 51059C | AE |  | {"special":"T","facts":${none}}`),
+    ...Array(4).fill(`zone | 51059C | AE |  | {"special":"T","facts":${none}}`),
   ]);
-  assert.deepEqual(notes.slice(0, 3), [
+  assert.deepEqual(notes.slice(0, 4), [
     '1 value of STATIC_BFE left out: beyond -300 to 30000.',
+    '1 value of STATIC_BFE left out: no number.',
     '1 value of STATIC_BFE left out: in an unknown unit.',
-    '6 values of STATIC_BFE without a unit: taken as feet.',
+    '9 values of STATIC_BFE without a unit: taken as feet.',
   ]);
 });
