@@ -86,7 +86,7 @@ function writeState(file: string): { readonly zones: number; readonly corners: n
     const random = makeRandom(1, 'zones');
     for (let county = 0; county < COUNTIES ** 2; county++) {
       for (const record of countyZones(county, random)) {
-        if (record.geometry.type !== 'Polygon') continue;
+        if (record.geometry?.type !== 'Polygon') continue;
         counted.zones += 1;
         counted.corners += record.geometry.coordinates.reduce((sum, ring) => sum + ring.length, 0);
         yield record;

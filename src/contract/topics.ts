@@ -240,7 +240,7 @@ function topicOfLayer(layer: LayerDescription): Topic {
       ? ({ category: 'proximity', details: 'features' } as const)
       : ({ category: 'measurement', details: 'none' } as const)),
     cadence: 'rolling',
-    area: null,
+    area: layer.kind === 'areas' ? layer.area!.level : null,
     countColumns: [],
     layer,
   };

@@ -94,7 +94,7 @@ function checkLayerText(text: string, file: string): CheckedLayer {
 }
 
 /** Each kind of layer has members of its own. */
-const SCHEMAS = { polygons: layerSchema, points: pointSchema } as const;
+const SCHEMAS = { polygons: layerSchema, areas: layerSchema, points: pointSchema } as const;
 
 type LayerSchema = (typeof SCHEMAS)[keyof typeof SCHEMAS];
 
@@ -153,11 +153,32 @@ function withPaths(layer: LayerDescription, folder: string): LayerDescription {
   return sources === undefined ? layer : { ...layer, sources };
 }
 
+/** Members that need outlines. */
+const OF_POLYGONS = [
+  'gap_m',
+  'distance_m',
+  'noted_m',
+  'overlaps',
+  'count',
+  'sheets',
+  'study',
+] as const;
+
 /** What the members of a description say against each other. */
 function membersAtOdds(layer: LayerDescription): [path: PropertyKey[], message: string][] {
   const problems = [...sourcesAtOdds(layer)];
   if (layer.kind === 'points') return problems;
   const { class: own, classes = [], unknown_class: unknown } = layer;
+  const isOfAreas = layer.kind === 'areas';
+  if (isOfAreas !== (layer.area !== undefined))
+    problems.push(
+      isOfAreas
+        ? [['area'], 'is missing: { level: county, from: COLUMN }']
+        : [['area'], 'needs kind: areas'],
+    );
+  for (const name of OF_POLYGONS)
+    if (isOfAreas && layer[name] !== undefined)
+      problems.push([[name], 'is of polygons: a table of areas has none']);
   if (own?.from === undefined && own?.constant === undefined)
     problems.push([['class'], 'needs from (a column) or constant (one class for all)']);
   if (own?.from !== undefined && classes.length === 0)

@@ -129,7 +129,16 @@ export const pointSchema = z.strictObject({
 export const layerSchema = z.strictObject({
   ...COMMON,
   ...OF_ROWS,
-  kind: z.literal('polygons').optional(),
+  kind: z.enum(['polygons', 'areas']).optional(),
+  area: z
+    .strictObject({
+      level: z.enum(['county', 'tract'], {
+        error: 'must be county or tract: places are found in these, and not in ZIP code areas',
+      }),
+      from: columns.describe('the column of the table with the code of the county or tract'),
+    })
+    .optional()
+    .describe('of the kind areas: of which areas the table says something'),
   class: z
     .strictObject({
       from: columns.optional().describe('the column with the class, or several spellings of it'),

@@ -6,6 +6,7 @@ import { isBuiltIn, TOPICS } from '../../contract/topics.ts';
 import { airnow } from './airnow.ts';
 import { areas, counties } from './boundaries.ts';
 import { COUNTY_LOADERS } from './county-loaders.ts';
+import { areaLayerLoader } from './described-areas.ts';
 import { siteLayerLoader } from './described-sites.ts';
 import {
   earthquakes,
@@ -49,11 +50,13 @@ export function layerLoaders(): ReadonlyMap<string, Loader> {
   return new Map(own.map((layer) => [layer.layer, loaderOfLayer(layer)]));
 }
 
-const loaderOfLayer = memo((layer: LayerDescription) =>
-  layer.kind === 'points'
-    ? siteLayerLoader(layer)
-    : polygonLoader(layer, `${layer.title}, by its description: polygons`),
-);
+const loaderOfLayer = memo((layer: LayerDescription) => {
+  if (layer.kind === 'points') return siteLayerLoader(layer);
+  const { area } = layer;
+  return area === undefined
+    ? polygonLoader(layer, `${layer.title}, by its description: polygons`)
+    : areaLayerLoader({ ...layer, area });
+});
 
 /** The loader with a name.
  * @throws PerilbookError USAGE when there is none */

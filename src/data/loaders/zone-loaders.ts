@@ -188,7 +188,7 @@ async function pendingStudies(
 }
 
 /** Counts what is to be told of numbers. */
-class NumberRemarks {
+export class NumberRemarks {
   readonly #layer: PolygonLayer;
   readonly #counts = new Map<string, number>();
 
@@ -240,7 +240,7 @@ function tileRecords(tiles: LoaderOptions['tiles']): ZoneRecord[] {
 }
 
 /** Makes the function that reads a property as text, '' for none: under the first of its names that the file has, in any case. */
-function textReader(): (
+export function textReader(): (
   properties: FileFeature['properties'],
   columns: readonly string[],
 ) => string {

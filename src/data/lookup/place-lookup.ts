@@ -13,6 +13,7 @@ import {
   type DataVersion,
   openDataReadOnly,
 } from '../tables/data-database.ts';
+import { needsOf } from '../tables/describe-data.ts';
 import { FeatureTiles } from '../tables/feature-tiles.ts';
 import { createLayerSearch } from '../tables/layer-search.ts';
 import { createLossRates, type LossRates } from '../topics/loss-rates.ts';
@@ -98,7 +99,9 @@ export function createPlaceLookup(
 
 /** The county of a place of which no boundaries are loaded, where all topics are layers: these say themselves what they cover. */
 function areaOfAtlas(location: Location, topics: readonly TopicSlug[]): Area | null {
-  const county = topics.every(isLayerTopic) ? countyAt(location) : null;
+  const county = topics.every((topic) => isLayerTopic(topic) && !needsOf(topic).includes('areas'))
+    ? countyAt(location)
+    : null;
   return county === null ? null : { geoid: county.code, county: county.code };
 }
 

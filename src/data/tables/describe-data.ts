@@ -185,7 +185,10 @@ export function createSampleWatch(database: DataDatabase, versionOf: DataVersion
 export function needsOf(topic: TopicSlug): readonly DatasetName[] {
   const { category, layer } = topicOf(topic);
   // Descriptions say themselves what they cover.
-  if (layer !== null) return [datasetOfLayer(layer)];
+  if (layer !== null) {
+    const isOfAreas = layer.kind !== 'points' && layer.area !== undefined;
+    return [...(isOfAreas ? (['areas'] as const) : []), datasetOfLayer(layer)];
+  }
   if (category === 'natural') return ['areas', 'nri'];
   if (category === 'proximity') return ['areas', `sites:${topic as ProximitySlug}`];
   return ['areas', MEASUREMENT_DATASETS[topic as MeasurementSlug]];

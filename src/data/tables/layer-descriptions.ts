@@ -14,9 +14,20 @@ function recordMembers(layer: LayerDescription): unknown {
     const { lat, lng, vintage, sources = [] } = layer;
     return [lat, lng, vintage, sources.map(({ where }) => where)];
   }
-  const { class: own, columns, nothing, overlaps, sheets, sources = [], study, vintage } = layer;
+  const {
+    area,
+    class: own,
+    columns,
+    nothing,
+    overlaps,
+    sheets,
+    sources = [],
+    study,
+    vintage,
+  } = layer;
   const { show: _, ...ofClass } = own ?? {};
   return [
+    area,
     { ...ofClass },
     Object.entries(columns ?? {}),
     nothing,

@@ -187,23 +187,28 @@ function zoneRows(database: DataDatabase, layer: PolygonLayer): RecordRows {
     statesOf: layer.study === undefined ? () => [] : stateOfGeoid,
     rowsOf(record) {
       const { kind, geoid, code, detail, facts, geometry } = record as ZoneRecord;
-      const rings = Buffer.from(packArea(geometry).buffer);
+      const rings = geometry === null ? null : Buffer.from(packArea(geometry).buffer);
       const own = [geoid, kind, code, detail] as const;
       const text = facts === null ? '{}' : JSON.stringify(facts);
       const identity = hash(
         'sha1',
-        Buffer.concat([Buffer.from(JSON.stringify([...own, text])), rings]),
+        Buffer.concat([Buffer.from(JSON.stringify([...own, text])), rings ?? NO_RINGS]),
         'base64',
       );
       if (known.has(identity)) return 'known';
       known.add(identity);
-      const { minLng, maxLng, minLat, maxLat } = boxOfGeometry(geometry)!;
+      const { minLng, maxLng, minLat, maxLat } =
+        geometry === null ? NO_BOX : boxOfGeometry(geometry)!;
       const id = nextId();
       const zone: LoadRow = [0, [id, ...own, minLng, maxLng, minLat, maxLat, text]];
-      return [0, [zone, [1, [id, rings]]]];
+      return [0, rings === null ? [zone] : [zone, [1, [id, rings]]]];
     },
   };
 }
+
+const NO_RINGS = Buffer.alloc(0);
+/** A row of a table is found by its code. */
+const NO_BOX = { minLng: 0, maxLng: 0, minLat: 0, maxLat: 0 } as const;
 
 function ratingRows(level: Level): RecordRows {
   const levels = levelsOf(level);

@@ -130,7 +130,8 @@ export interface ZoneRecord {
   readonly detail: string;
   /** Of a zone. */
   readonly facts: StoredFacts | null;
-  readonly geometry: Polygon | MultiPolygon;
+  /** Null for a row of a table. */
+  readonly geometry: Polygon | MultiPolygon | null;
 }
 
 /** The levels of areas and ratings; the other datasets have none. */

@@ -22,6 +22,7 @@ import type { Area } from '../tables/area-finder.ts';
 import { type DataDatabase, type DataVersion, oncePerVersion } from '../tables/data-database.ts';
 import type { ReadingRecord } from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
+import { createAreaValues } from '../zones/area-values.ts';
 import { createZoneFinder } from '../zones/zone-finder.ts';
 import { categoryOfAqi, categoryOfConcentration } from './air-quality-index.ts';
 import { MONITOR_METERS } from './coverage.ts';
@@ -130,6 +131,11 @@ export function createMeasurementRule(
   }
 
   const findZones = memo((layer: PolygonLayer) => createZoneFinder(database, versionOf, layer));
+  const valuesOf = memo((layer: PolygonLayer) => createAreaValues(database, versionOf, layer));
+  const inLayer = (layer: PolygonLayer, location: Location, area: Area) =>
+    layer.area === undefined
+      ? findZones(layer)(location, stateOf(area.county))
+      : valuesOf(layer)(area);
 
   const rules: Readonly<Record<MeasurementSlug, MeasurementRule>> = {
     airQuality: (_, area) => airQuality(area.county),
@@ -142,13 +148,14 @@ export function createMeasurementRule(
       layer === null
         ? rules[topic as MeasurementSlug](location, area, now)
         : // Where the layer says nothing there is no zone.
-          (findZones(layer as PolygonLayer)(location, stateOf(area.county)) ?? 'no_data');
+          (inLayer(layer as PolygonLayer, location, area) ?? 'no_data');
     return typeof value === 'string' ? value : new TopicValue(value);
   };
 }
 
-/** Why there is no value: the publisher has none, its readings are too old, or this part of the state is not loaded. */
-type MissingMeasurement = 'no_data' | 'too_old' | 'not_loaded';
+/** Why there is no value: the publisher has none, its readings are too old, this part of the state is not loaded, or the place has no
+ * tract here. */
+type MissingMeasurement = 'no_data' | 'too_old' | 'not_loaded' | 'no_tracts';
 
 type MeasurementRule = (
   location: Location,

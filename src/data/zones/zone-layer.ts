@@ -99,6 +99,8 @@ export interface StoredFacts {
   readonly facts: ZoneValue['facts'];
   /** The unit of its numbers where the file states none. */
   readonly assumed?: string;
+  /** Of a table: the code of its county or tract. */
+  readonly area?: string;
   /** The day of its outline, where the newest of several counts; '' for none. */
   readonly newest?: string;
 }

@@ -83,10 +83,10 @@ function describeLack(
 /** What is missing, and the command that gets it. */
 function formatNote({ layer, cause, states, loader }: Lack, topics: readonly TopicSlug[]): string {
   if (cause === 'outdated') return outdatedText(topics[0]!);
-  if (layer !== null) return `no local data of ${states} (${layer})`;
   if (cause === 'too_old') return 'local readings are too old (perilbook data update)';
   if (cause === 'no_tracts')
     return `no tract boundaries of ${states} (perilbook data get areas --states ${states})`;
+  if (layer !== null) return `no local data of ${states} (${layer})`;
   if (loader !== null) {
     return `no local data of ${states}, and none to download (perilbook data load ${loader} FILE --states ${states})`;
   }

@@ -216,7 +216,7 @@ function turnsAround(ring: readonly Position[], { lng, lat }: Location): number 
 }
 
 const ringsOf = ({ geometry }: ZoneRecord): Position[][] =>
-  geometry.type === 'Polygon' ? geometry.coordinates : geometry.coordinates.flat();
+  geometry!.type === 'Polygon' ? geometry!.coordinates : geometry!.coordinates.flat();
 
 const holds = (record: ZoneRecord, location: Location): boolean =>
   Number.isFinite(metersToRings(record, location)) &&
