@@ -250,4 +250,17 @@ export interface RunSummary extends PlanSummary {
   readonly stopped: string | null;
   /** When to run again; null where no time is known. */
   readonly resume_after: string | null;
+  /** The expected annual losses; null without a value column, and for values in several currencies. Left out of a job without losses. Since
+   * 1.1. */
+  readonly losses?: LossSummary | null;
+}
+
+/** Expected annual losses, to the cent. They are in the currency of the file. */
+export interface LossSummary {
+  readonly annual_loss: number;
+  /** The value that the rates apply to, of the rows whose place has a rate, and of all located rows. */
+  readonly value: number;
+  readonly all_value: number;
+  /** The natural topics with a rate somewhere, the largest loss first. */
+  readonly topics: readonly { readonly topic: TopicSlug; readonly annual_loss: number }[];
 }

@@ -24,12 +24,14 @@ import type {
   AreasSummary,
   ChargedPriceSummary,
   LocalSourceSummary,
+  LossSummary,
   PlanSummary,
   RefusedWaySummary,
   RunSummary,
   SourceSummary,
   WaySummary,
 } from './summary-shapes.ts';
+import type { LossSums } from './write/loss-sums.ts';
 import type { OutputSums } from './write/output-fields.ts';
 
 /** What the requested topics cost at one place. */
@@ -217,7 +219,7 @@ function areasSummary({ areas, scan: { areaCounts } }: Plan): AreasSummary | nul
 interface RunSummaryParts {
   readonly planned: PlanSummary;
   readonly plan: Pick<Plan, 'areas' | 'areaSavings'>;
-  readonly job: Pick<Job, 'output'>;
+  readonly job: Pick<Job, 'output' | 'losses'>;
   readonly each: number;
   readonly run: number;
   /** `byOthers`: planned credits that were not needed, because other runs bought the answers meanwhile. */
@@ -276,6 +278,21 @@ export function runSummary({
     last_failure: spent.lastFailure || null,
     stopped: stop?.message ?? null,
     resume_after: isoTime(stop?.resumeAfter ?? null),
+    ...(job.losses && { losses: lossSummary(written.losses) }),
+  };
+}
+
+function lossSummary(losses: LossSums | null): LossSummary | null {
+  if (losses === null) return null;
+  const toCents = (amount: number) => Math.round(amount * 100) / 100;
+  return {
+    annual_loss: toCents(losses.annualLoss),
+    value: toCents(losses.value),
+    all_value: toCents(losses.allValue),
+    topics: losses.topics.map(({ topic, annualLoss }) => ({
+      topic,
+      annual_loss: toCents(annualLoss),
+    })),
   };
 }
 

@@ -87,6 +87,7 @@ export function largeFacts(cells: number): { readonly facts: Facts; readonly map
     } as const),
     ...{ output: 'large.hazards.csv', rows: 600_000, invalid: 0, outsideUs: 0 },
     ...figures,
+    losses: null,
     currencies: [{ currency: 'USD', locations: 600_000, value: 1e14 }],
     circles: [],
     // As many places as the lists of all perils can hold, none in two of them.

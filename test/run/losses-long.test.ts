@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { snakeCase } from '../../src/columns/topic-columns.ts';
-import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
+import { NATURAL_SLUGS, type NaturalSlug } from '../../src/contract/topics.ts';
 import { openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { AreaRecord, Dataset, NaturalRatingRecord } from '../../src/data/tables/records.ts';
 import { run } from '../../src/index.ts';
 import { openRowFile } from '../../src/rows/open/open-row-file.ts';
+import type { LossSummary } from '../../src/run/summary-shapes.ts';
 import { type Ended, perilbook } from '../cli/command-line.ts';
 import { openScene } from '../library/library-scene.ts';
 import { info, square } from '../service/small-data.ts';
@@ -141,6 +142,62 @@ test('300 places get the rates of their tract, and the amounts of their building
     const total = value === null ? null : ofTopics.reduce((some, cent) => some + cent, 0);
     assert.equal(cents(losses[row]!), total);
   }
+});
+
+/** A member that is renamed breaks the programs of users. */
+const LOSSES: Readonly<Record<keyof LossSummary, true>> = {
+  annual_loss: true,
+  value: true,
+  all_value: true,
+  topics: true,
+};
+
+test('the summary, the line at the end and the report have the sums of the output', async (t) => {
+  const folder = await bookFolder(t);
+  const { stderr, stdout } = await ran(folder, '--losses', '--json');
+  const { losses, columns } = JSON.parse(stdout);
+  assert.deepEqual(Object.keys(losses).sort(), Object.keys(LOSSES).sort());
+  assert.deepEqual(columns.loss_value, ['BuildingTIV']);
+  const text = outputOf(folder);
+  const sumOf = (name: string) =>
+    numbersIn(text, name).reduce<number>((sum, n) => sum + (n ?? 0), 0);
+  // A row is rounded to the cent in each topic.
+  const near = (got: number, sum: number, topics = 1) =>
+    assert.ok(Math.abs(got - sum) <= 0.005 * ROWS.length * topics + 0.01, `${got} for ${sum}`);
+  near(losses.annual_loss, sumOf('annual_loss'), 18);
+  const whole = ROWS.reduce((sum, { value }) => sum + (value ?? 0), 0);
+  near(losses.all_value, whole);
+  near(losses.value, whole);
+  for (const { topic, annual_loss } of losses.topics)
+    near(annual_loss, sumOf(`${snakeCase(topic as NaturalSlug)}_annual_loss`));
+  assert.ok(!losses.topics.some(({ topic }: { topic: string }) => topic === 'drought'));
+  assert.match(
+    stderr,
+    /\nExpected annual loss: [\d.]+ K a year, 0\.\d+ % of the value \(BuildingTIV\); [A-Z][A-Za-z ]+ \d+ %\n/,
+  );
+  const report = await perilbook(['report', 'book.csv', '--losses', '--json'], { folder });
+  assert.equal(report.code, 0, report.stderr);
+  const facts = JSON.parse(report.stdout).losses;
+  near(facts.annual_loss, losses.annual_loss);
+  assert.equal(facts.value_name, 'BuildingTIV');
+  assert.deepEqual(
+    facts.perils.map(({ topic }: { topic: string }) => topic),
+    losses.topics.map(({ topic }: { topic: string }) => topic),
+  );
+  const [county] = facts.counties.largest;
+  assert.equal(
+    facts.counties.largest.reduce((n: number, c: { locations: number }) => n + c.locations, 0),
+    300,
+  );
+  assert.ok(county.annual_loss > 0);
+  const own = numbersIn(text, 'annual_loss').map((loss) => loss ?? 0);
+  const largest = own.toSorted((a, b) => b - a).slice(0, 10);
+  for (const [at, place] of facts.locations.entries())
+    near(place.annual_loss, largest[at]!, 18 / 300);
+  await perilbook(['report', 'book.csv', '--losses', '--report', 'report.html'], { folder });
+  const page = readFileSync(join(folder, 'report.html'), 'utf8');
+  assert.match(page, /<h2[^>]*>Expected annual loss<\/h2>/);
+  assert.match(page, /They are no price of a house/);
 });
 
 test('losses are the same in each format, in turn and by threads, and are no part of an output without them', async (t) => {

@@ -11,6 +11,7 @@ import {
   costOfRest,
   findingMessages,
   longRowsMessage,
+  lossMessages,
   type RestOfRun,
   reportCommand,
   resumeCommand,
@@ -73,6 +74,7 @@ export async function tellResult(
       ? []
       : [...longRowsMessage(prepared, context.workingFolder), ...lostMessage(line, job, lost)]),
     ...findings,
+    ...lossMessages(result.summary, currency),
     ...(sentence === null ? [] : [sentence]),
     ...(reported === null ? [] : [`Report: ${reported}`]),
     ...next,

@@ -1,6 +1,7 @@
 import { amount, counted, dateTime, grouped, percent } from '../../base/format-numbers.ts';
 import { commandLine, type OptionValues } from '../../base/shell-words.ts';
 import { ROW_STATUSES } from '../../columns/row-status.ts';
+import { topicOf } from '../../contract/topics.ts';
 import { type Job, NO_OUTPUT } from '../../job/settings.ts';
 import type { RatingFinding } from '../../report/figures/story.ts';
 import { otherFormat } from '../../rows/open/open-row-file.ts';
@@ -143,6 +144,26 @@ export function findingMessages(
     return `${title}, ${grouped(rated.locations)} of ${grouped(answered.locations)} answered ${rating}${worth}`;
   });
   return texts.length === 0 ? [] : [`Highest: ${texts.join('; ')}`];
+}
+
+/** `Expected annual loss: $1.40 M a year, 0.033 % of the value; Hurricane 91 %`; none where it is unknown. */
+export function lossMessages(
+  { losses, columns }: RunResult['summary'],
+  currency: string | null,
+): string[] {
+  if (!losses || losses.value === 0) return [];
+  const { annual_loss: loss, value, all_value: all, topics } = losses;
+  const share = Number(((100 * loss) / value).toPrecision(2));
+  const [first] = topics;
+  const most =
+    first === undefined || loss <= 0
+      ? ''
+      : `; ${topicOf(first.topic).title} ${percent(first.annual_loss / loss)}`;
+  const rated = value < all ? `; ${percent(value / all)} of the value has a rate` : '';
+  const of = columns.loss_value?.join(' + ') ?? '';
+  return [
+    `Expected annual loss: ${amount(loss, currency)} a year, ${share} % of the value (${of})${most}${rated}`,
+  ];
 }
 
 /** `3,333 of 36,540 locations are complete (9 %; 87 % of the value).` */

@@ -5,6 +5,7 @@ import type { LineReference } from '../../rows/port.ts';
 import type { PlanSummary } from '../../run/summary-shapes.ts';
 import type { Comparison } from '../compare/match-rows.ts';
 import type { AreaList } from './concentration.ts';
+import type { LossFacts } from './loss-facts.ts';
 import type { PlaceLabel } from './named-rows.ts';
 import type { Units } from './scales.ts';
 import type { Credits, LeftOver } from './spending.ts';
@@ -53,6 +54,8 @@ export interface Facts {
   readonly topics: readonly TopicFacts[];
   readonly counties: AreaList;
   readonly states: AreaList;
+  /** Null for a job without losses or without values, and where amounts in several currencies have no sum. */
+  readonly losses: LossFacts | null;
   /** The circles of a mile or a kilometer with the largest value; without values, with most locations. */
   readonly circles: readonly (PlaceLabel & Sum & { readonly places: number })[];
   /** The places of largest value at risk: the first of each natural topic, and of all together. */

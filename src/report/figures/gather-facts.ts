@@ -9,6 +9,7 @@ import { type Prepared, prepareScanned } from '../../run/prepare.ts';
 import type { CellTable } from '../../run/scan/cell-table.ts';
 import { type Scan, scan as scanInput } from '../../run/scan/scan-input.ts';
 import { cellOfInput, enrichedCells, locationsOf } from '../../run/write/enriched-cells.ts';
+import { readShownLosses } from '../../run/write/loss-table.ts';
 import type { Store } from '../../store/port.ts';
 import type { RunRecord } from '../../store/runs/port.ts';
 import type { Comparison } from '../compare/match-rows.ts';
@@ -18,6 +19,7 @@ import { listFinds } from '../map/map-finds.ts';
 import { type CellClasses, makeCellClasses, ratedTopics } from './cell-classes.ts';
 import { type Circle, heaviestCircles, sortedBy } from './circles.ts';
 import type { Facts, PlaceAtRisk } from './facts.ts';
+import { countLosses } from './loss-facts.ts';
 import { namedRows } from './named-rows.ts';
 import type { CellAtRisk } from './place-lists.ts';
 import { METERS_PER_MILE, type Units } from './scales.ts';
@@ -106,10 +108,14 @@ export async function gatherFacts(
     decimals,
     complete,
   );
+  const losses = countLosses(prepared, await readShownLosses(prepared), currencies);
   // On a map of single places each can be looked for; on others those that the report lists.
   const [finest] = map.kind === 'point' ? map.levels : [];
   const onMap = finest?.bins.map(({ first }) => first) ?? atRisk.map(({ cell }) => cell);
-  const shown = new Set([...[...atRisk, ...circles].map(({ cell }) => cell), ...onMap]);
+  const shown = new Set([
+    ...[...atRisk, ...circles, ...(losses?.locations ?? [])].map(({ cell }) => cell),
+    ...onMap,
+  ]);
   const { labels, problems } = await namedRows(scan, shown);
   const ratings = await sumRatings(prepared, atRisk);
   const run = await latestRun(job, store);
@@ -134,6 +140,10 @@ export async function gatherFacts(
     invalid: scan.invalid,
     outsideUs: scan.outsideUs,
     ...figures,
+    losses: losses && {
+      ...losses,
+      locations: losses.locations.map(({ cell, ...loss }) => ({ ...labels(cell), ...loss })),
+    },
     circles: circles.map(({ cell, places, ...sum }) => ({
       places,
       ...sumOf(sum),

@@ -9,6 +9,7 @@ import { changesSection } from './changes.ts';
 import { heatSections } from './heat-tables.ts';
 import { type Html, html, markup, quoted, toneStyle } from './html.ts';
 import { locationsSection } from './locations-table.ts';
+import { lossesSection } from './losses.ts';
 import { creditsSection } from './money.ts';
 import { missingSection, qualitySection, sourcesSection } from './quality.ts';
 
@@ -84,6 +85,7 @@ function sectionsOf(facts: Facts, map: MapFigures) {
   const { highest, datasets, credits, runAt } = facts;
   const all = [
     { id: 'risk', name: highest === null ? 'Map' : 'At risk', body: riskSection(facts, map) },
+    { id: 'losses', name: 'Expected annual loss', body: lossesSection(facts) },
     { id: 'changes', name: 'Changes', body: changesSection(facts) },
     { id: 'accumulation', name: 'Accumulation', body: accumulationSection(facts) },
     { id: 'locations', name: 'Locations', body: locationsSection(facts) },

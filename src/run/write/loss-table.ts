@@ -9,6 +9,7 @@ import type { PlacesRead } from '../../store/answers/port.ts';
 import { changedSince } from '../frame/local-data.ts';
 import type { RunContext } from '../frame/run-context.ts';
 import { lookUpLossRates } from '../look-up/look-up.ts';
+import type { Plan } from '../plan/planning.ts';
 import type { Scan } from '../scan/scan-input.ts';
 
 /** Of 400,000 places; those of more lie in blocks of their own. */
@@ -19,6 +20,27 @@ const TOPIC_OF_RATES = 'avalanche';
 /** The loss rates of all places, as the store has them; null for a job without losses. */
 export async function readLosses(context: RunContext, scan: Scan): Promise<PlaceLosses | null> {
   return (await lossReader(context, scan))?.losses() ?? null;
+}
+
+/** As `readLosses`, for the plan of a report, without those that must not be shown. */
+export async function readShownLosses(
+  prepared: RunContext & { readonly plan: Plan },
+): Promise<PlaceLosses | null> {
+  const { scan, fields } = prepared.plan;
+  const losses = await readLosses(prepared, scan);
+  if (losses !== null) leaveOutBesideMadeUp(prepared, fields.times, losses);
+  return losses;
+}
+
+/** Real rates never stand beside made-up answers. @param times of the oldest answers of the places */
+export function leaveOutBesideMadeUp(
+  { connection, sampleRows }: RunContext,
+  times: Float64Array,
+  { numberOf }: PlaceLosses,
+): void {
+  if (connection.kind === 'local' || connection.sample) return;
+  for (const time of times) sampleRows.has(time);
+  if (sampleRows.any) numberOf.fill(0);
 }
 
 /** As `readLosses`, after rates that the store lacks were looked up. They cost nothing. */
@@ -85,7 +107,6 @@ async function lossReader(context: RunContext, scan: Scan) {
       }
       await read(Int32Array.from(places));
     },
-    /** Rates of another origin than the answers of a place are left out: real ones never stand beside made-up ones. */
     losses(): PlaceLosses {
       const topics = lossTopics(job.topics);
       const indexes = topics.map((topic) => 1 + NATURAL_SLUGS.indexOf(topic));

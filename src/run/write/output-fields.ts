@@ -26,7 +26,8 @@ import { joinRecords, PlaceFields, plainFields } from '../plan/place-fields.ts';
 import { leaveOutBesideSample, type Plan } from '../plan/planning.ts';
 import { type KnownForm, NOTHING, PLAIN } from '../plan/source-fields.ts';
 import { statusOfFinding } from '../scan/row-places.ts';
-import { readLosses } from './loss-table.ts';
+import { type LossSums, sumLosses } from './loss-sums.ts';
+import { leaveOutBesideMadeUp, readLosses } from './loss-table.ts';
 import { countRatings, type TopicRatings } from './rating-counts.ts';
 
 type StatusCounts = Record<RowStatus, number>;
@@ -43,6 +44,8 @@ export interface OutputSums {
   readonly isComplete: (cell: number) => boolean;
   /** The rows by their highest ratings, for the natural topics. */
   readonly ratings: readonly TopicRatings[];
+  /** Null without amounts of losses, or without one currency. */
+  readonly losses: LossSums | null;
 }
 
 /** How many places are read together. */
@@ -82,14 +85,14 @@ export async function openOutputFields(
     const [status, note] = bareFields(topics, { status: of.status, note: kind.note }, counts);
     return kinds.numberOf({ ...of, fields: [status!, note!] });
   });
-  if (losses !== null) leaveOutLossesBesideSample(context, fields, losses);
+  if (losses !== null) leaveOutBesideMadeUp(context, fields.times, losses);
   const places = await kinds.placesOf(Int32Array.from({ length: cells.size }, (_, cell) => cell));
   for (const [index, kind] of unlocated.entries()) places.kindOf[cells.size + index] = kind;
   fields.fillEmpty(unlocated.map((_, index) => cells.size + index));
   let sums: OutputSums | null = null;
   return {
     places,
-    sums: () => (sums ??= sumPlaces(plan, places, kinds.list)),
+    sums: () => (sums ??= sumPlaces(plan, places, kinds.list, topics)),
   };
 }
 
@@ -103,7 +106,7 @@ export async function* fieldsOfPlaces(
   const fields = isWhole ? plan.fields : new PlaceFields(context, plan.scan);
   leaveOutBesideSample(context, fields);
   const losses = await readLosses(context, plan.scan);
-  if (losses !== null) leaveOutLossesBesideSample(context, fields, losses);
+  if (losses !== null) leaveOutBesideMadeUp(context, fields.times, losses);
   const kinds = await placeKinds(context, plan, fields, losses);
   const batch: number[] = [];
   const unpacked = async () => {
@@ -122,17 +125,6 @@ export async function* fieldsOfPlaces(
 function mayHaveChanged({ progress, connection }: RunContext, { beside }: Plan): boolean {
   const isLookedUp = connection.kind === 'local' || (beside !== null && beside.order.length > 0);
   return isLookedUp || progress.calls > 0 || progress.creditsByOthers > 0;
-}
-
-/** Real rates never stand beside made-up answers. */
-function leaveOutLossesBesideSample(
-  { connection, sampleRows }: RunContext,
-  { times }: PlaceFields,
-  { numberOf }: PlaceLosses,
-): void {
-  if (connection.kind === 'local' || connection.sample) return;
-  for (const time of times) sampleRows.has(time);
-  if (sampleRows.any) numberOf.fill(0);
 }
 
 function* lackingCells(fields: PlaceFields, count: number): Generator<number> {
@@ -316,6 +308,7 @@ function sumPlaces(
   { scan, fields }: Plan,
   places: OutputPlaces,
   kinds: readonly PlaceKind[],
+  topics: readonly TopicSlug[],
 ): OutputSums {
   const { cells, places: rows } = scan;
   const status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as StatusCounts;
@@ -333,5 +326,6 @@ function sumPlaces(
   for (const kind of rows.unlocated) status[statusOfFinding(kind.finding)] += kind.rows;
   const isComplete = (cell: number) => kinds[kindOf[cell]!]!.status === 'ok';
   const ratings = countRatings(scan, fields, places);
-  return { status, value, answered, cellsComplete, isComplete, ratings };
+  const losses = sumLosses(scan, places.losses, topics);
+  return { status, value, answered, cellsComplete, isComplete, ratings, losses };
 }

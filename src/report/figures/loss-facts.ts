@@ -1,0 +1,158 @@
+import { lossTopics } from '../../columns/loss-columns.ts';
+import type { NaturalSlug } from '../../contract/topics.ts';
+import { topicOf } from '../../contract/topics.ts';
+import type { PlaceLosses } from '../../formats/packed/place-losses.ts';
+import { locationOf } from '../../geo/coordinates.ts';
+import { countyAt, countyName } from '../../geo/us-counties.ts';
+import type { Prepared } from '../../run/prepare.ts';
+import type { Scan } from '../../run/scan/scan-input.ts';
+import { valueOfUnits } from '../../run/scan/value.ts';
+import { lossValueOf, sumLosses } from '../../run/write/loss-sums.ts';
+import type { PlaceLabel } from './named-rows.ts';
+import type { FileCurrencies } from './sums.ts';
+
+/** The expected annual losses of a book, in the report's currency. Each share is of a value that is here, too. */
+export interface LossFacts {
+  /** The columns with the value that the rates apply to. */
+  readonly valueName: string;
+  readonly annualLoss: number;
+  /** The value of the locations with a rate, and of all. */
+  readonly value: number;
+  readonly allValue: number;
+  /** By peril, the largest loss first: those with a rate somewhere. */
+  readonly perils: readonly {
+    readonly topic: NaturalSlug;
+    readonly title: string;
+    readonly annualLoss: number;
+  }[];
+  readonly counties: {
+    readonly count: number;
+    readonly largest: readonly LossOfCounty[];
+    /** The rest together; null for none. */
+    readonly others: LossOfCounty | null;
+  };
+  /** The places with the largest losses. */
+  readonly locations: readonly (PlaceLabel & LossOfPlace)[];
+}
+
+/** A county, or several together. The value is that of locations with a rate. */
+interface LossOfCounty {
+  readonly name: string;
+  readonly locations: number;
+  readonly value: number;
+  readonly annualLoss: number;
+}
+
+interface LossOfPlace {
+  readonly locations: number;
+  readonly value: number;
+  readonly annualLoss: number;
+  /** The peril with most of it, and its part. */
+  readonly peril: { readonly topic: NaturalSlug; readonly annualLoss: number };
+}
+
+/** Losses whose places are known by the number of the cell, not yet by name. */
+export interface CountedLosses extends Omit<LossFacts, 'locations'> {
+  readonly locations: readonly (LossOfPlace & { readonly cell: number })[];
+}
+
+const COUNTIES_SHOWN = 20;
+const PLACES_SHOWN = 10;
+
+/** Adds up the losses by peril and county, and finds the largest. @returns null for a job without amounts of losses, or where they have no sum */
+export function countLosses(
+  { job, plan }: Prepared,
+  losses: PlaceLosses | null,
+  currencies: FileCurrencies,
+): CountedLosses | null {
+  const { scan } = plan;
+  const valueOfCell = valueOfLosses(scan, currencies);
+  const sums = valueOfCell && sumLosses(scan, losses, job.topics, valueOfCell);
+  if (sums === null || losses === null) return null;
+  const { cells } = scan;
+  const topics = lossTopics(job.topics);
+  const of = (units: number) => valueOfUnits(units, cells.decimals);
+  const counties = new Map<string, { locations: number; value: number; annualLoss: number }>();
+  const lossOf = new Float64Array(cells.size);
+  for (let cell = 0; cell < cells.size; cell++) {
+    const { rate } = highestRate(losses, cell);
+    if (rate === null) continue;
+    const value = valueOfCell!(cell);
+    lossOf[cell] = value * rate.sum;
+    const name = countyName(countyAt(locationOf(cells.cell(cell)))) || 'Elsewhere';
+    const county = counties.get(name) ?? { locations: 0, value: 0, annualLoss: 0 };
+    county.locations += cells.rows(cell);
+    county.value += of(value);
+    county.annualLoss += of(lossOf[cell]!);
+    counties.set(name, county);
+  }
+  const largest = [...counties]
+    .map(([name, county]) => ({ name, ...county }))
+    .sort((a, b) => b.annualLoss - a.annualLoss || (a.name < b.name ? -1 : 1));
+  const rest = largest.slice(COUNTIES_SHOWN);
+  const places = largestCells(lossOf, PLACES_SHOWN);
+  const { layout } = scan;
+  return {
+    ...{ annualLoss: sums.annualLoss, value: sums.value, allValue: sums.allValue },
+    valueName: layout.lossValues.map((at) => layout.used.value[at - 2]!).join(' + '),
+    perils: sums.topics.map(({ topic, annualLoss }) => ({
+      ...{ topic, title: topicOf(topic).title, annualLoss },
+    })),
+    counties: {
+      count: largest.length,
+      largest: largest.slice(0, COUNTIES_SHOWN),
+      others: rest.length === 0 ? null : together(rest),
+    },
+    locations: places.map((cell) => {
+      const { topic, rate } = highestRate(losses, cell);
+      const value = valueOfCell!(cell);
+      return {
+        ...{ cell, locations: cells.rows(cell), value: of(value), annualLoss: of(lossOf[cell]!) },
+        peril: { topic: topics[topic]!, annualLoss: of(value * rate!.highest) },
+      };
+    }),
+  };
+}
+
+/** In a file with several currencies the value of the report's, if the rates apply to all of it: of parts, only the sum is known. */
+function valueOfLosses(scan: Scan, currencies: FileCurrencies) {
+  const one = lossValueOf(scan);
+  const { lossValues, values } = scan.layout;
+  return one ?? (lossValues.length === values ? currencies.valueOfCell : null);
+}
+
+function together(counties: readonly LossOfCounty[]): LossOfCounty {
+  const sum = (of: (county: LossOfCounty) => number) =>
+    counties.reduce((total, county) => total + of(county), 0);
+  return {
+    name: `${counties.length} other${counties.length === 1 ? '' : 's'}`,
+    locations: sum(({ locations }) => locations),
+    value: sum(({ value }) => value),
+    annualLoss: sum(({ annualLoss }) => annualLoss),
+  };
+}
+
+/** The topic with the highest rate of a cell, by its index, and the sum of all; null without a rate. */
+function highestRate({ topics, rates, numberOf }: PlaceLosses, cell: number) {
+  let [topic, highest, sum] = [-1, Number.NEGATIVE_INFINITY, 0];
+  for (let index = 0; index < topics; index++) {
+    const rate = rates[numberOf[cell]! * topics + index]!;
+    if (Number.isNaN(rate)) continue;
+    sum += rate;
+    if (rate > highest) [topic, highest] = [index, rate];
+  }
+  return { topic, rate: topic < 0 ? null : { highest, sum } };
+}
+
+/** The cells with the largest losses above 0, the largest first. */
+function largestCells(lossOf: Float64Array, most: number): number[] {
+  const found: number[] = [];
+  for (let cell = 0; cell < lossOf.length; cell++) {
+    const loss = lossOf[cell]!;
+    if (!(loss > 0) || (found.length === most && loss <= lossOf[found.at(-1)!]!)) continue;
+    const at = found.findIndex((other) => lossOf[other]! < loss);
+    found.splice(at < 0 ? found.length : at, 0, cell);
+    found.length = Math.min(found.length, most);
+  }
+  return found;
+}
