@@ -8,6 +8,7 @@ import type { CellAnswers, PlaceReading } from './answers/port.ts';
 import { groupAreas } from './answers/stored-areas.ts';
 import {
   addToStats,
+  type CellChange,
   type CellOfStore,
   cellPage,
   cellRecords,
@@ -18,7 +19,7 @@ import {
   highestCell,
   mergeCells,
   type OlderAnswers,
-  packedBefore,
+  packChanges,
   prunePage,
 } from './answers/stored-cells.ts';
 import { TextTable } from './answers/text-table.ts';
@@ -69,6 +70,10 @@ const MOST_TOGETHER = 200;
 export function makeTables({ name, database, time, owner, widthOf }: StoreSettings): ClaimTable {
   const texts = new TextTable(name);
   return { database, time, owner, texts, reader: cellReader(texts, widthOf), windows: new Map() };
+}
+
+function* changesOf(source: number, cells: Iterable<CellAnswers>): Generator<CellChange> {
+  for (const cell of cells) yield { source, ...cell };
 }
 
 /** Settles the calls whose lease has ended or whose process has died as unknown. */
@@ -137,10 +142,9 @@ export function storeOn(
   }
 
   /** What writes answers, which are packed now if the store has their texts. */
-  function packAnswers(source: number, cells: readonly CellAnswers[]): () => Promise<void> {
-    const changes = cells.map((cell) => ({ source, ...cell }));
-    const packed = packedBefore(tables, changes);
-    return () => change(() => mergeCells(tables, changes, packed));
+  function packAnswers(source: number, cells: Iterable<CellAnswers>): () => Promise<void> {
+    const changes = packChanges(tables, changesOf(source, cells));
+    return () => change(() => mergeCells(tables, changes));
   }
 
   return {

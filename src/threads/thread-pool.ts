@@ -17,10 +17,9 @@ export interface PoolOptions {
   readonly threads: number;
   /** The work of the threads, for the error if one dies: `looked up locations`. */
   readonly purpose: string;
-  /** Memory for short-lived objects. With more, threads that read rows use more and are no faster. */
-  readonly youngMb?: number;
 }
 
+/** Memory for short-lived objects. With more, threads use more and are no faster. */
 const YOUNG_MB = 6;
 
 export interface Lane<Task, Result> {
@@ -172,10 +171,10 @@ class PoolThread {
   /** Why it runs no more tasks; the first reason counts. */
   #lost: Error | null = null;
 
-  constructor({ purpose, youngMb = YOUNG_MB }: PoolOptions) {
+  constructor({ purpose }: PoolOptions) {
     const cache = getCompileCacheDir();
     this.#worker = new Worker(MODULE, {
-      resourceLimits: { maxYoungGenerationSizeMb: youngMb },
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
       // A thread does not inherit the cache of compiled code: without it each takes 0.15 s and 20 MB more.
       ...(cache === undefined ? {} : { env: { NODE_COMPILE_CACHE: cache } }),
     });

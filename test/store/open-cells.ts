@@ -6,7 +6,7 @@ import { readTogether } from '../../src/sql/sql-work.ts';
 import { sqliteDriver } from '../../src/sql/sqlite-driver.ts';
 import type { WidthOf } from '../../src/store/answers/cell-answers.ts';
 import type { WantedAnswer } from '../../src/store/answers/port.ts';
-import { cellRecords, mergeCells } from '../../src/store/answers/stored-cells.ts';
+import { cellRecords, mergeCells, packChanges } from '../../src/store/answers/stored-cells.ts';
 import { makeTables, storeOn } from '../../src/store/database-store.ts';
 import { openDatabase } from '../../src/store/sqlite-store.ts';
 import { readStored } from './stored-places.ts';
@@ -47,7 +47,10 @@ export function openCells(file: string, widthOf: WidthOf = () => null) {
       failures: readonly (TopicFailure & { readonly topic: TopicSlug })[],
     ) =>
       database.transactNow(() =>
-        mergeCells(tables, [{ source, cell: { lat7, lng7 }, answers, failures }]),
+        mergeCells(
+          tables,
+          packChanges(tables, [{ source, cell: { lat7, lng7 }, answers, failures }]),
+        ),
       ),
   };
 }

@@ -23,9 +23,6 @@ export const CELLS_PER_BATCH = 1_000;
 /** A thread takes some 300 ms to start: fewer batches are not worth another one. */
 const BATCHES_PER_THREAD = 4;
 
-/** The answers of a batch die together: if the young generation has room for them, fewer are copied. */
-const YOUNG_MB = 64;
-
 const MODULE = moduleBeside('lookup-task', import.meta.url);
 const LOSS_MODULE = moduleBeside('loss-task', import.meta.url);
 
@@ -90,7 +87,7 @@ async function lookUpCells(
     1,
     Math.min(most, Math.ceil(order.length / (CELLS_PER_BATCH * BATCHES_PER_THREAD))),
   );
-  await using pool = new ThreadPool({ threads, purpose: 'looked up locations', youngMb: YOUNG_MB });
+  await using pool = new ThreadPool({ threads, purpose: 'looked up locations' });
   const setup: LookupSetup = {
     dataFile: data.file,
     version: data.version,

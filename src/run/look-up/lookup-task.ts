@@ -66,18 +66,22 @@ export async function openLookup(
   const store = await openStoreAt(setup.store, clock, owner);
   const owned = opened.move();
   let write = async () => {};
+
+  /** One by one: the answers of a batch would outlive two collections of young objects, and fill the memory of old ones. */
+  function* answersOf(from: number, to: number): Generator<CellAnswers> {
+    for (let at = from; at < to; at++) {
+      const cell = { lat7: cells.lat7[at]!, lng7: cells.lng7[at]! };
+      yield answer(data, cell, cells.missing[at] as TopicSet);
+    }
+  }
+
   return {
     async run(task) {
       if (task.kind === 'store') {
         await write();
         return null;
       }
-      const answers = Array.from({ length: task.to - task.from }, (_, index) => {
-        const at = task.from + index;
-        const cell = { lat7: cells.lat7[at]!, lng7: cells.lng7[at]! };
-        return answer(data, cell, cells.missing[at] as TopicSet);
-      });
-      write = store.packAnswers(source, answers);
+      write = store.packAnswers(source, answersOf(task.from, task.to));
       return null;
     },
     async end() {

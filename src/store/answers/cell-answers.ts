@@ -62,15 +62,15 @@ export function cellReader(texts: Texts, widthOf: WidthOf) {
 }
 
 /** The row of a cell after a call. A newer answer replaces an older one and removes the topic's failure; a failure removes no
- * answer. @param packed the answers, as `packAnswers` gives them */
+ * answer. @param packed the answers to `topics`, as `packAnswers` gives them */
 export function mergedCell(
   stored: PackedCell | undefined,
   packed: Buffer,
-  answers: readonly Answer[],
+  topics: readonly TopicSlug[],
   failures: readonly (TopicFailure & { readonly topic: TopicSlug })[],
 ): PackedCell {
   const packedFailures: PackedFailures = stored?.failures ? parsedFailures(stored.failures) : {};
-  for (const { topic } of answers) delete packedFailures[topic];
+  for (const topic of topics) delete packedFailures[topic];
   for (const { topic, reason, note, at } of failures) packedFailures[topic] = [reason, note, at];
   const left = Object.keys(packedFailures).length > 0;
   return {

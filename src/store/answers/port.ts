@@ -120,7 +120,7 @@ export interface AnswersPort {
   /** Writes answers that cost nothing, in one transaction and without a ledger row: they are durable when this resolves. */
   putAnswers(source: number, cells: readonly CellAnswers[]): Promise<void>;
   /** Packs answers, and returns what writes them as `putAnswers` does: threads pack at the same time, and write one after the other. */
-  packAnswers(source: number, cells: readonly CellAnswers[]): () => Promise<void>;
+  packAnswers(source: number, cells: Iterable<CellAnswers>): () => Promise<void>;
   /** When a source gave sample data; null where it never did. */
   sampleMark(source: number): Promise<SampleMark | null>;
   bundleContents(source: number): Promise<BundleContents>;

@@ -1,5 +1,5 @@
 import { resultOrNull } from '../../base/errors.ts';
-import type { CellRecord } from '../../contract/answer.ts';
+import type { Answer, CellRecord } from '../../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
 import { damagedStore } from '../../formats/packed/damaged-store.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
@@ -33,7 +33,7 @@ export interface StoredCells {
 }
 
 /** The results of a call or a look-up for a cell of a source. */
-type CellChange = CellAnswers & { readonly source: number };
+export type CellChange = CellAnswers & { readonly source: number };
 
 type CellRow = PackedCell & { readonly source: number } & Cell;
 type CheckedCell = PackedCell & Checked & Cell;
@@ -143,45 +143,64 @@ const keyOf = (source: number, { lat7, lng7 }: Cell) => `${source}/${lat7}/${lng
 const hasContent = ({ answers, failures }: CellAnswers) =>
   answers.length > 0 || failures.length > 0;
 
-/** Packs the answers of cells before the transaction that merges them; null if they need a new text. */
-export function packedBefore(
-  { texts }: StoredCells,
-  changes: readonly CellChange[],
-): readonly Buffer[] | null {
-  const { packed, missing } = texts.tryPack(
-    changes.filter(hasContent).map(({ answers }) => answers),
-  );
-  return missing.size === 0 ? packed : null;
+/** A change of a cell to be merged. */
+export interface PackedChange extends Omit<CellChange, 'answers'> {
+  /** Packed; as they were given where a text has no number yet. */
+  readonly answers: Buffer | readonly Answer[];
+  readonly topics: readonly TopicSlug[];
 }
 
-/** Merges new answers and failures into the cells, in the caller's transaction.
- * @param before their answers as `packedBefore` gave them; null: they are packed here */
-export function* mergeCells(
-  stored: StoredCells,
-  changes: readonly CellChange[],
-  before: readonly Buffer[] | null = null,
-): SqlWork<void> {
-  const real = changes.filter(hasContent);
-  if (real.length === 0) return;
-  const answers = real.map((change) => change.answers);
+/** Packs changes of cells before the transaction that merges them, one by one: the answers of a batch took most of the memory of a look-up. */
+export function packChanges(
+  { texts }: Pick<StoredCells, 'texts'>,
+  changes: Iterable<CellChange>,
+): PackedChange[] {
+  const pack = texts.packerOfNumbered();
+  const packed: PackedChange[] = [];
+  for (const change of changes) {
+    if (!hasContent(change)) continue;
+    const { source, cell, answers, failures } = change;
+    const topics = answers.map(({ topic }) => topic);
+    packed.push({ source, cell, answers: pack(answers) ?? answers, topics, failures });
+  }
+  return packed;
+}
+
+/** Merges new answers and failures into the cells, in the caller's transaction. */
+export function* mergeCells(stored: StoredCells, changes: readonly PackedChange[]): SqlWork<void> {
+  if (changes.length === 0) return;
   // Before the rows are locked, because numbering texts waits for other writers of texts.
-  const packed = before ?? (yield* stored.texts.pack(stored.database, answers));
+  const real = yield* withNumberedTexts(stored, changes);
   const distinct = [
     ...new Map(real.map(({ source, cell }) => [keyOf(source, cell), { source, ...cell }])).values(),
   ];
   const rows = yield* lockedCells(stored.database, distinct);
   const merged = new Map(rows.map((row) => [keyOf(row.source, row), row]));
-  for (const [index, { source, cell, answers, failures }] of real.entries()) {
+  for (const { source, cell, answers, topics, failures } of real) {
     const key = keyOf(source, cell);
     const { lat7, lng7 } = cell;
     merged.set(key, {
       source,
       lat7,
       lng7,
-      ...mergedCell(merged.get(key), packed[index]!, answers, failures),
+      ...mergedCell(merged.get(key), answers, topics, failures),
     });
   }
   yield* writeCells(stored.database, [...merged.values()]);
+}
+
+/** The changes with all answers packed. */
+function* withNumberedTexts(
+  { texts, database }: StoredCells,
+  changes: readonly PackedChange[],
+): SqlWork<readonly (PackedChange & { readonly answers: Buffer })[]> {
+  const unpacked = changes.flatMap(({ answers }) => (Buffer.isBuffer(answers) ? [] : [answers]));
+  const packed = unpacked.length === 0 ? [] : yield* texts.pack(database, unpacked);
+  let next = 0;
+  return changes.map((change) => ({
+    ...change,
+    answers: Buffer.isBuffer(change.answers) ? change.answers : packed[next++]!,
+  }));
 }
 
 /** The stored rows of cells, locked until the end of the transaction. PostgreSQL has its own statement, which makes missing

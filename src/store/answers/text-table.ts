@@ -71,14 +71,13 @@ export class TextTable implements Texts {
     throw damagedText(number, this.store);
   }
 
-  /** Packs the answers of cells, in the caller's transaction, and numbers their new texts. There are nearly never any, so it
-   * packs first and then checks for missing texts. */
+  /** Packs the answers of cells, in the caller's transaction, and numbers their new texts. */
   *pack(
     database: SqlDatabase,
     answers: readonly (readonly Answer[])[],
   ): SqlWork<readonly Buffer[]> {
-    const { packed, missing } = this.tryPack(answers);
-    if (missing.size === 0) return packed;
+    const missing = new Set<string>();
+    this.#packedBy(answers, (text) => this.#numberOrNote(text, missing));
     const slugs = new Set(
       answers.flatMap((cellAnswers) => cellAnswers.map(({ topic }): string => topic)),
     );
@@ -86,15 +85,23 @@ export class TextTable implements Texts {
     return this.#packedBy(answers, (text) => given.get(text) ?? this.numberOf(text));
   }
 
-  /** Packs the answers of cells outside a transaction, with the texts that have no number yet: with any, they are to be packed again. */
-  tryPack(answers: readonly (readonly Answer[])[]) {
+  /** Makes what packs the answers of a cell outside a transaction; null where a text has no number yet, which is rare. */
+  packerOfNumbered(): (answers: readonly Answer[]) => Buffer | null {
     const missing = new Set<string>();
-    const noting = (text: string): number => {
-      const number = this.numberOf(text);
-      if (number < 0 && isSharedText(text)) missing.add(text);
-      return number;
+    const numberOf = (text: string) => this.#numberOrNote(text, missing);
+    const packer = new FieldPacker({ numberOf, textOf: (number) => this.textOf(number) });
+    return (answers) => {
+      missing.clear();
+      const packed = packAnswers(answers, packer, numberOf);
+      return missing.size === 0 ? packed : null;
     };
-    return { packed: this.#packedBy(answers, noting), missing: missing as ReadonlySet<string> };
+  }
+
+  /** The number of a text; -1 without one, and then noted if it may have one. */
+  #numberOrNote(text: string, missing: Set<string>): number {
+    const number = this.numberOf(text);
+    if (number < 0 && isSharedText(text)) missing.add(text);
+    return number;
   }
 
   #packedBy(

@@ -8,7 +8,7 @@ import {
   write,
 } from '../../sql/sql-work.ts';
 import { mergeAreas } from '../answers/stored-areas.ts';
-import { mergeCells, type StoredCells } from '../answers/stored-cells.ts';
+import { mergeCells, packChanges, type StoredCells } from '../answers/stored-cells.ts';
 import { type LedgerTime, lockAccounts } from './account-locks.ts';
 import { type LedgerCall, moveCalls, type SettledCall } from './ledger-moves.ts';
 import type { Settlement } from './port.ts';
@@ -38,7 +38,7 @@ export function* settleCalls(
   const changes = settled.map(({ settlement: { answers, failures }, call }) => {
     return { source: call.source, cell: call, answers, failures };
   });
-  yield* mergeCells(ledger, changes);
+  yield* mergeCells(ledger, packChanges(ledger, changes));
   yield* mergeAreas(ledger.database, settled, now);
   yield* rememberObservations(ledger.database, settled, now);
   const moves = settled.map(({ settlement }) => settlement);
