@@ -146,7 +146,7 @@ test('a property has one type in all features, whatever the format of the file; 
         distance_m: 170,
       },
     ],
-    [undefined, { ZIP: 'n/a', height: 0, unit: '1.5', name: '1', distance_m: 255 }],
+    [undefined, { height: 0, unit: '1.5', name: '1', distance_m: 255 }],
   ];
   assert.deepEqual(await properties(), expected);
   // What is kept has no distance of its own.
