@@ -21,7 +21,7 @@ import { newProgress } from '../src/run/frame/progress.ts';
 import { openContext } from '../src/run/frame/run-context.ts';
 import { prepare } from '../src/run/prepare.ts';
 import { run as runJob } from '../src/run/run-job.ts';
-import { between, makeRandom } from '../src/sample/random.ts';
+import { drawBetween, makeRandom } from '../src/sample/random.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
 import { answerOf, ordered, type Served } from './service-orders.ts';
 import { makeSampleDatabase, sized } from './size.ts';
@@ -128,8 +128,8 @@ function addDenseSites(file: string): void {
       const { lat, lng, state } = DENSE_CENTRES[index % DENSE_CENTRES.length]!;
       // Within 5 km, and as many properties as an agency publishes.
       const coordinates = [
-        lng + between(random, -0.025, 0.025),
-        lat + between(random, -0.025, 0.025),
+        lng + drawBetween(random, -0.025, 0.025),
+        lat + drawBetween(random, -0.025, 0.025),
       ];
       const columns = Array.from({ length: 14 }, (__, column) => [
         `Column_${column}`,

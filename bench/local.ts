@@ -16,7 +16,7 @@ import { type Call, CREDITS } from '../src/contract/credits.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../src/contract/topics.ts';
 import { CITIES } from '../src/geo/cities.ts';
 import type { Location } from '../src/geo/coordinates.ts';
-import { between, makeRandom, normal } from '../src/sample/random.ts';
+import { drawBetween, drawNormal, makeRandom } from '../src/sample/random.ts';
 import { type LocalRunRates, localRun } from './local-run.ts';
 import type { LookupTask, LookupTime } from './local-worker.ts';
 import { makeSampleDatabase, sized } from './size.ts';
@@ -185,13 +185,14 @@ function placesInOrder(count: number): Location[] {
   const random = makeRandom(1, 'local');
   const people = CITIES.reduce((sum, city) => sum + city.people, 0);
   const places = Array.from({ length: count }, (_, index) => {
-    if (index % 5 === 0) return { lat: between(random, 31, 48), lng: between(random, -120, -82) };
+    if (index % 5 === 0)
+      return { lat: drawBetween(random, 31, 48), lng: drawBetween(random, -120, -82) };
     let rest = random() * people;
     const city = CITIES.find((one) => {
       rest -= one.people;
       return rest < 0;
     })!;
-    return { lat: city.lat + 0.15 * normal(random), lng: city.lng + 0.15 * normal(random) };
+    return { lat: city.lat + 0.15 * drawNormal(random), lng: city.lng + 0.15 * drawNormal(random) };
   });
   const rowOf = ({ lat }: Location) => Math.floor(lat * 10);
   return places.sort((a, b) => rowOf(a) - rowOf(b) || a.lng - b.lng);

@@ -1,4 +1,4 @@
-import { between, makeRandom, pick, type Random, whole } from '../src/sample/random.ts';
+import { drawBetween, drawWhole, makeRandom, pick, type Random } from '../src/sample/random.ts';
 import { COUNTRY } from './bench-harness.ts';
 
 /** Metres that two rows of one building lie apart, as degrees: geocoders and surveyors do not agree on a roof's middle. */
@@ -48,7 +48,7 @@ export class NightlyBook {
   goOn(): void {
     const count = this.#buildings.length;
     for (let moved = Math.round(count * MOVED_BUILDINGS); moved > 0; moved--) {
-      const building = this.#buildings[whole(this.#random, 0, count - 1)]!;
+      const building = this.#buildings[drawWhole(this.#random, 0, count - 1)]!;
       building.rows = this.#rowsOf(building.rows.length);
     }
     for (let added = Math.round(count * NEW_BUILDINGS); added > 0; added--)
@@ -69,8 +69,11 @@ export class NightlyBook {
   /** The rows of one building. Its place is any, so that some roofs lie across the border of two cells, as they do. */
   #rowsOf(count: number): Building['rows'] {
     const { south, north, west, east } = COUNTRY;
-    const [lat, lng] = [between(this.#random, south, north), between(this.#random, west, east)];
-    const shift = () => between(this.#random, -ROOF_DEGREES, ROOF_DEGREES);
+    const [lat, lng] = [
+      drawBetween(this.#random, south, north),
+      drawBetween(this.#random, west, east),
+    ];
+    const shift = () => drawBetween(this.#random, -ROOF_DEGREES, ROOF_DEGREES);
     return Array.from({ length: count }, (_, row) => {
       const same = row === 0 || this.#random() < SAME_COORDINATES;
       return {

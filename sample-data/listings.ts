@@ -1,6 +1,6 @@
 import { CITIES } from '../src/geo/cities.ts';
 import type { Land } from '../src/sample/land.ts';
-import { makeRandom, pick, whole } from '../src/sample/random.ts';
+import { drawWhole, makeRandom, pick } from '../src/sample/random.ts';
 import { placeNear } from './city-places.ts';
 import { csvLine } from './csv.ts';
 
@@ -33,12 +33,12 @@ export function listings(land: Land): string {
     lines.push(
       csvLine([
         1001 + index,
-        `${whole(random, 1, 4800)} ${pick(random, STREETS)}${pick(random, UNITS)}`,
+        `${drawWhole(random, 1, 4800)} ${pick(random, STREETS)}${pick(random, UNITS)}`,
         city.name === 'San Jose' ? 'San José' : city.name,
         city.state,
         city.zip,
-        (whole(random, 140, 2400) * 1000).toLocaleString('en-US'),
-        whole(random, 1, 6),
+        (drawWhole(random, 140, 2400) * 1000).toLocaleString('en-US'),
+        drawWhole(random, 1, 6),
         home.lat.toFixed(5),
         home.lng.toFixed(5),
       ]),

@@ -1,6 +1,6 @@
 import type { City } from '../src/geo/cities.ts';
 import type { Land } from '../src/sample/land.ts';
-import { makeRandom, pick, type Random, whole } from '../src/sample/random.ts';
+import { drawWhole, makeRandom, pick, type Random } from '../src/sample/random.ts';
 import { cityNamed, placeNear } from './city-places.ts';
 import { csvLine } from './csv.ts';
 
@@ -128,7 +128,7 @@ const FAULTS: readonly ((row: Row) => Record<string, string>)[] = [
 
 function buildingIn(city: City, land: Land, random: Random): Building {
   const { lat, lng } = placeNear(city, 14, 4, land, random);
-  return { city, number: whole(random, 10, 9800), lat, lng, street: pick(random, STREETS) };
+  return { city, number: drawWhole(random, 10, 9800), lat, lng, street: pick(random, STREETS) };
 }
 
 /** Every building once, then more rows for some, in the order of the buildings. */
@@ -137,8 +137,8 @@ function rowsOf(buildings: readonly Building[], random: Random): Row[] {
   for (let extra = buildings.length; extra < GOOD_ROWS; extra += 1) {
     // The lower of two draws: the first buildings of the book are its campuses.
     const index = Math.min(
-      whole(random, 0, buildings.length - 1),
-      whole(random, 0, buildings.length - 1),
+      drawWhole(random, 0, buildings.length - 1),
+      drawWhole(random, 0, buildings.length - 1),
     );
     counts[index]! += 1;
   }
@@ -159,10 +159,10 @@ function rowOf(
   random: Random,
 ): Row {
   const { city, number, lat, lng, street } = building;
-  const value = whole(random, 20, 4000) * 10_000;
+  const value = drawWhole(random, 20, 4000) * 10_000;
   // A second survey of the same roof: another place by less than the five metres that four decimals keep.
   const surveyed = storey > 0 && random() < 0.35;
-  const shift = () => whole(random, -40, 40) / 1e6;
+  const shift = () => drawWhole(random, -40, 40) / 1e6;
   return [
     'P2026-01',
     `A${String(1 + Math.floor(index / 4)).padStart(3, '0')}`,

@@ -5,7 +5,7 @@ import { commandLine } from '../base/shell-words.ts';
 import {
   type Command,
   type CommandOption,
-  dashed,
+  formatOption,
   notANumber,
   optionNames,
   runnableCommands,
@@ -59,7 +59,7 @@ export async function parseCommandLine(
 ): Promise<CommandLine> {
   // `help run` is short for `run --help`.
   const typed = args[0] === 'help' ? [...args.slice(1), '--help'] : args;
-  const words = separated(typed, commands);
+  const words = separateArgs(typed, commands);
   const isHelp = words.some((word) => /^(--help|-[a-z]*h)$/.test(word));
   let asked: CommandLine | undefined;
   let text = '';
@@ -200,13 +200,13 @@ function checkValue(value: unknown, name: string, { choices, range }: CommandOpt
   if (typeof value === 'boolean' || value === undefined) return;
   if (Array.isArray(value)) {
     const times = value.length === 2 ? 'twice' : `${value.length} times`;
-    throw usageError(`${dashed(name)} is given ${times}`, 'Give it once.');
+    throw usageError(`${formatOption(name)} is given ${times}`, 'Give it once.');
   }
   if (choices !== undefined && !choices.includes(String(value))) {
-    const message = `Unknown value of ${dashed(name)}: ${JSON.stringify(value)}${didYouMean(String(value), choices)}`;
+    const message = `Unknown value of ${formatOption(name)}: ${JSON.stringify(value)}${didYouMean(String(value), choices)}`;
     throw usageError(message, `Use one of: ${choices.join(', ')}.`);
   }
-  if (Number.isNaN(value)) throw notANumber(dashed(name));
+  if (Number.isNaN(value)) throw notANumber(formatOption(name));
   const [least, most] = range ?? [];
   if (
     least === undefined ||
@@ -215,7 +215,10 @@ function checkValue(value: unknown, name: string, { choices, range }: CommandOpt
     return;
   const bounds =
     most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
-  throw usageError(`${dashed(name)} ${value} is out of range`, `Give a whole number ${bounds}.`);
+  throw usageError(
+    `${formatOption(name)} ${value} is out of range`,
+    `Give a whole number ${bounds}.`,
+  );
 }
 
 function parseFlags(argv: Arguments, { options = {} }: Command): Arguments {
@@ -285,7 +288,7 @@ function refuseUnknownOptions(
   const near = unknown.flatMap((name) =>
     name.length === 1 ? [] : (nearestName(name, options) ?? []),
   );
-  const meant = near.length === 0 ? '' : `; did you mean ${near.map(dashed).join(' and ')}?`;
+  const meant = near.length === 0 ? '' : `; did you mean ${near.map(formatOption).join(' and ')}?`;
   const [family] = command.name.split(' ');
   const owners = runnableCommands(commands.filter((other) => other.name === family)).filter(
     (other) => unknown.some((name) => optionNames(other.options).includes(name)),
@@ -294,7 +297,7 @@ function refuseUnknownOptions(
     owners.length === 0 ? '' : `; it is an option of ${owners.map(({ name }) => name).join(', ')}`;
   const many = unknown.length > 1 ? 's' : '';
   throw usage(
-    `Unknown option${many}: ${unknown.map(dashed).join(', ')}${theirs || meant}`,
+    `Unknown option${many}: ${unknown.map(formatOption).join(', ')}${theirs || meant}`,
     command,
   );
 }
@@ -314,7 +317,7 @@ function asTyped(value: unknown): unknown {
 /** The command line with what yargs would misread in silence. A minus and a digit begin a value: no option is a digit. `-tnatural` becomes `-t=natural`: yargs takes letters after a short option
  * for options, and `-h` among them for help. Refused are an empty number, which it takes for 0, and `--yes=maybe`, which it takes for
  * false. */
-function separated(args: readonly string[], commands: readonly Command[]): string[] {
+function separateArgs(args: readonly string[], commands: readonly Command[]): string[] {
   const ofType = (types: readonly string[]) =>
     allOptions(commands).filter(([, { type }]) => types.includes(type));
   const lettersOf = (types: readonly string[]) =>
@@ -325,9 +328,12 @@ function separated(args: readonly string[], commands: readonly Command[]): strin
     `^(-[h${lettersOf(['boolean'])}]*[${lettersOf(['string', 'number'])}])([^=].*)$`,
   );
   const numbers = new Set(
-    ofType(['number']).flatMap(([name, { alias = name }]) => [dashed(name), dashed(alias)]),
+    ofType(['number']).flatMap(([name, { alias = name }]) => [
+      formatOption(name),
+      formatOption(alias),
+    ]),
   );
-  const switches = new Set(ofType(['boolean']).map(([name]) => dashed(name)));
+  const switches = new Set(ofType(['boolean']).map(([name]) => formatOption(name)));
   const end = args.includes('--') ? args.indexOf('--') : args.length;
   return args.map((arg, at) => {
     if (at >= end) return arg;

@@ -14,11 +14,12 @@ export function refuseSwallowedWords(
   for (const arg of args) {
     // No file of Windows has a quote in its name, but a column may.
     const before = /^(?:--[\w-]+=)?([^"]+)"(?: |$)/.exec(arg)?.[1];
-    if (before !== undefined && existsSync(resolve(folder, before))) throw swallowed(arg, before);
+    if (before !== undefined && existsSync(resolve(folder, before)))
+      throw swallowedError(arg, before);
   }
 }
 
-function swallowed(arg: string, folder: string): PerilbookError {
+function swallowedError(arg: string, folder: string): PerilbookError {
   const message = `A \\ before a quote makes the quote part of the name: ${arg}`;
   return usageError(message, `Write the folder without it: "${folder}".`);
 }

@@ -125,7 +125,7 @@ function readContent(
     return unusable(
       NOTHING_STATED,
       'not-json',
-      `The answer is not JSON${appearance(content.text)}`,
+      `The answer is not JSON${describeBody(content.text)}`,
     );
   }
   const envelope = content.value;
@@ -247,7 +247,7 @@ function issues(error: z.ZodError): string {
   return cleanText(where === '' ? first.message : `${where}: ${first.message}`, MAX_MESSAGE);
 }
 
-function appearance(text: string): string {
+function describeBody(text: string): string {
   if (text === '') return ' (it is empty)';
   return text.startsWith('<') ? ' (it looks like HTML: a proxy or a login page?)' : '';
 }

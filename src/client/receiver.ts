@@ -8,7 +8,7 @@ import {
 import type { AnswerHandler, RequestController } from '../net/connections.ts';
 import type { HttpProxy } from '../net/http-proxy.ts';
 import { ReceivedBytes } from '../net/received-bytes.ts';
-import { decompressed, TooLarge } from '../net/unpack.ts';
+import { decompressBody, TooLarge } from '../net/unpack.ts';
 import { MAX_TEXT_BYTES, parseContent } from './content.ts';
 import type { Exchange, FailureCode, HeaderMap } from './exchange.ts';
 import type { Redactor } from './redact.ts';
@@ -96,7 +96,7 @@ export class Receiver implements AnswerHandler {
     const isAnswer = this.#status === 200;
     const most = isAnswer ? this.#options.maxBodyBytes : MOST_ERROR_BYTES;
     try {
-      const body = await decompressed(this.#body.concat(), most);
+      const body = await decompressBody(this.#body.concat(), most);
       this.#settleWith(body);
     } catch (error) {
       // Of any status but 200 the body does not matter.

@@ -277,18 +277,18 @@ function noSuchValue(
   const all = [...words, ...(orElse ? [orElse] : [])];
   const choice = all.length === 1 ? all[0] : `${all.slice(0, -1).join(', ')} or ${all.at(-1)}`;
   const isHidden = near === null && mayHoldKey(path);
-  return `${isHidden ? 'this value' : shown(value)} is not ${choice}${near ? `; did you mean ${near}?` : ''}`;
+  return `${isHidden ? 'this value' : formatValue(value)} is not ${choice}${near ? `; did you mean ${near}?` : ''}`;
 }
 
 /** A value for messages: never text that looks like a key. */
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   const text = JSON.stringify(value) ?? 'empty';
   return holdsKey(text) ? 'this value' : text;
 }
 
 function valueText(path: SettingPath, value: unknown): string {
   if (typeof value === 'string')
-    return path.length === 0 || mayHoldKey(path) ? 'a text' : shown(value);
+    return path.length === 0 || mayHoldKey(path) ? 'a text' : formatValue(value);
   if (typeof value === 'number') return Number.isFinite(value) ? 'a number' : String(value);
   if (typeof value === 'boolean') return 'true or false';
   return value === null ? 'nothing' : Array.isArray(value) ? 'a list' : 'a map';

@@ -28,7 +28,7 @@ const unzstd = promisify<Buffer, ZstdOptions, Buffer>(zstdDecompress);
 /** Decompresses a body, on zlib's own threads; a body that is not compressed is returned as it is. Both encodings are recognised by
  * their first bytes, so that a missing or wrong header makes no answer unusable.
  * @throws TooLarge for more than `mostBytes`, and zlib's error for data that is damaged or incomplete */
-export async function decompressed(body: Buffer, mostBytes: number): Promise<Buffer> {
+export async function decompressBody(body: Buffer, mostBytes: number): Promise<Buffer> {
   const options = { maxOutputLength: mostBytes };
   try {
     if (body.subarray(0, GZIP.length).equals(GZIP)) return await ungzip(body, options);

@@ -32,7 +32,7 @@ export function addSample(
   topics: readonly TopicSlug[],
   clock: Clock,
 ): void {
-  alone(database, () => importGenerated(database, clock, missingDatasets(database, topics)));
+  importAlone(database, () => importGenerated(database, clock, missingDatasets(database, topics)));
 }
 
 /** Replaces all datasets by those of the sample. */
@@ -43,7 +43,7 @@ export function importSample(database: DataDatabase, clock: Clock): void {
 /** Renews the near real-time readings: a database made last week would answer with last week's air. */
 export function refreshSampleReadings(database: DataDatabase, clock: Clock): void {
   if (!hasOldReadings(database, clock)) return;
-  alone(database, () => {
+  importAlone(database, () => {
     if (hasOldReadings(database, clock)) importGenerated(database, clock, new Set(['readings']));
   });
 }
@@ -56,7 +56,7 @@ function hasOldReadings(database: DataDatabase, clock: Clock): boolean {
 }
 
 /** Imports in one transaction: a second process that needs the same datasets waits, and one that is killed adds none of them. */
-function alone(database: DataDatabase, work: () => void): void {
+function importAlone(database: DataDatabase, work: () => void): void {
   const timeout = database.pragma('busy_timeout', { simple: true });
   database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
   try {

@@ -12,7 +12,7 @@ import {
   type SampleLocation,
 } from './land.ts';
 import { PERILS, positionsOf } from './perils.ts';
-import { between, normal, pick, type Random, whole } from './random.ts';
+import { drawBetween, drawNormal, drawWhole, pick, type Random } from './random.ts';
 
 /** What is made at random places, in its publisher's columns. */
 interface PointKind {
@@ -98,7 +98,7 @@ export function* points(
     for (const [column, [first, second, ...others]] of Object.entries(values)) {
       properties[column] =
         typeof first === 'number'
-          ? whole(random, first, second as number)
+          ? drawWhole(random, first, second as number)
           : pick(random, [first, second ?? first, ...others]);
     }
     yield { geometry: makeShape(of, location, random), properties };
@@ -109,9 +109,9 @@ function makeShape(of: string, location: SampleLocation, random: Random): Geomet
   if (['naturalGasPipeline', 'highVoltageLine', 'tornado'].includes(of))
     return lineFrom(location, random);
   if (of === 'wildfire.perimeters')
-    return outlineAround(location, 9 * between(random, 0.2, 1) ** 3, random);
+    return outlineAround(location, 9 * drawBetween(random, 0.2, 1) ** 3, random);
   if (of === 'park' && random() < 0.5)
-    return outlineAround(location, between(random, 0.05, 0.5), random);
+    return outlineAround(location, drawBetween(random, 0.05, 0.5), random);
   return { type: 'Point', coordinates: positionOf(location) };
 }
 
@@ -169,9 +169,9 @@ function lineFrom(start: Location, random: Random): LineString {
   const line = [positionOf(start)];
   let direction = anyDirection(random);
   let at = start;
-  for (let steps = whole(random, 2, 5); steps > 0; steps -= 1) {
-    direction += 0.3 * normal(random);
-    at = awayFrom(at, between(random, 0.3, 1.5), direction);
+  for (let steps = drawWhole(random, 2, 5); steps > 0; steps -= 1) {
+    direction += 0.3 * drawNormal(random);
+    at = awayFrom(at, drawBetween(random, 0.3, 1.5), direction);
     line.push(positionOf(at));
   }
   return { type: 'LineString', coordinates: line };
@@ -179,10 +179,10 @@ function lineFrom(start: Location, random: Random): LineString {
 
 /** A star-shaped polygon around a place, closed and counter-clockwise (RFC 7946). */
 function outlineAround(centre: Location, radiusKm: number, random: Random): Polygon {
-  const corners = whole(random, 5, 9);
+  const corners = drawWhole(random, 5, 9);
   const ring = Array.from({ length: corners }, (_, corner) =>
     positionOf(
-      awayFrom(centre, radiusKm * between(random, 0.7, 1.2), -(2 * Math.PI * corner) / corners),
+      awayFrom(centre, radiusKm * drawBetween(random, 0.7, 1.2), -(2 * Math.PI * corner) / corners),
     ),
   );
   return { type: 'Polygon', coordinates: [[...ring, ring[0]!]] };
@@ -207,15 +207,15 @@ const SEASONS = 40;
 /** Tracks of made-up hurricanes, in the fields of the best-track lists. */
 export function* hurricaneTracks(now: number, random: Random): Generator<EventRecord> {
   for (let index = 1; index <= STORMS; index += 1) {
-    const [eastward, northward] = [0.9 * normal(random), 0.7 * normal(random)];
+    const [eastward, northward] = [0.9 * drawNormal(random), 0.7 * drawNormal(random)];
     const coordinates = PATHS[index % PATHS.length]!.map(([lng, lat]) =>
       positionOf({
-        lat: lat + northward + 0.25 * normal(random),
-        lng: lng + eastward + 0.25 * normal(random),
+        lat: lat + northward + 0.25 * drawNormal(random),
+        lng: lng + eastward + 0.25 * drawNormal(random),
       }),
     );
-    const season = new Date(now).getUTCFullYear() - whole(random, 1, SEASONS);
-    const wind = 5 * whole(random, 13, 31);
+    const season = new Date(now).getUTCFullYear() - drawWhole(random, 1, SEASONS);
+    const wind = 5 * drawWhole(random, 13, 31);
     const number = String(index).padStart(2, '0');
     yield {
       geometry: { type: 'LineString', coordinates },

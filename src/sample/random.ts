@@ -22,12 +22,12 @@ export function makeRandom(seed: number, name: string): Random {
 }
 
 /** A number in [low, high). */
-export function between(random: Random, low: number, high: number): number {
+export function drawBetween(random: Random, low: number, high: number): number {
   return low + random() * (high - low);
 }
 
 /** A whole number from `low` to `high`, both included. */
-export function whole(random: Random, low: number, high: number): number {
+export function drawWhole(random: Random, low: number, high: number): number {
   return low + Math.floor(random() * (high - low + 1));
 }
 
@@ -36,7 +36,7 @@ export function pick<T>(random: Random, items: readonly T[]): T {
 }
 
 /** A normally distributed number, standard deviation 1 (Box-Muller). */
-export function normal(random: Random): number {
+export function drawNormal(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 

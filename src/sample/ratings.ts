@@ -15,7 +15,7 @@ import { CITIES, findUrbanity } from '../geo/cities.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { round, type SampleCounty } from './land.ts';
 import { exposureTo, findStrength, PERILS, RADON, SMOG } from './perils.ts';
-import { between, normal, type Random, whole } from './random.ts';
+import { drawBetween, drawNormal, drawWhole, type Random } from './random.ts';
 
 const INSUFFICIENT = 0.006;
 /** The index has little data on the territories. */
@@ -46,7 +46,7 @@ function makeRatings(
 ) {
   const exposures = counties.map(({ centre }) => exposureTo(topic, centre));
   const risks = exposures.map(
-    (exposure, index) => (exposure ?? 0) * urban[index]! * between(random, 0.85, 1.15),
+    (exposure, index) => (exposure ?? 0) * urban[index]! * drawBetween(random, 0.85, 1.15),
   );
   const ranked = [...counties.keys()].filter((index) => exposures[index] !== null);
   ranked.sort((a, b) => risks[a]! - risks[b]!);
@@ -60,7 +60,7 @@ function makeRatings(
       return { rating: 'Insufficient Data', score: null, frequency: null } as const;
     }
     const frequency = round(
-      PERILS[topic].mostFrequent * exposures[index]! * between(random, 0.85, 1.15),
+      PERILS[topic].mostFrequent * exposures[index]! * drawBetween(random, 0.85, 1.15),
       6,
     );
     // A peril without expected loss keeps its frequency, as in the index.
@@ -115,9 +115,9 @@ export function* airQualityYears(
   const year = new Date(now).getUTCFullYear() - 1;
   for (const county of counties) {
     const pollution = pollutionAt(county.centre);
-    const daysWithAqi = random() < 0.8 ? 365 : whole(random, 120, 364);
+    const daysWithAqi = random() < 0.8 ? 365 : drawWhole(random, 120, 364);
     const daysOf = (share: number) =>
-      Math.floor(daysWithAqi * pollution * share * between(random, 0.6, 1.2) + 0.3);
+      Math.floor(daysWithAqi * pollution * share * drawBetween(random, 0.6, 1.2) + 0.3);
     const days = AIR_CATEGORIES.map(([name, share]) => [name, daysOf(share)] as const);
     const goodDays = daysWithAqi - days.reduce((sum, [, count]) => sum + count, 0);
     const worst = AIR_CATEGORIES[days.findIndex(([, count]) => count > 0)]?.[2] ?? 50;
@@ -127,9 +127,9 @@ export function* airQualityYears(
       daysWithAqi,
       goodDays,
       ...(Object.fromEntries(days) as Record<(typeof AIR_CATEGORIES)[number][0], number>),
-      maxAqi: whole(random, worst - 45, worst),
+      maxAqi: drawWhole(random, worst - 45, worst),
       // The median day is good if more than half of the days are.
-      medianAqi: 2 * goodDays > daysWithAqi ? whole(random, 22, 49) : whole(random, 51, 55),
+      medianAqi: 2 * goodDays > daysWithAqi ? drawWhole(random, 22, 49) : drawWhole(random, 51, 55),
     } satisfies AirQualityRecord;
   }
 }
@@ -139,7 +139,7 @@ export function* radonZones(
   random: Random,
 ): Generator<RadonRecord> {
   for (const { geoid, centre } of counties) {
-    const potential = findStrength(RADON, centre) + 0.08 * normal(random);
+    const potential = findStrength(RADON, centre) + 0.08 * drawNormal(random);
     yield { countyGeoid: geoid, zone: potential > 0.6 ? 1 : potential > 0.2 ? 2 : 3 };
   }
 }
@@ -165,7 +165,7 @@ export function* monitorReadings(
     };
     const pollution = pollutionAt(location);
     const measure = (clean: number, dirty: number, spread: number) =>
-      Math.max(0, round(clean + (dirty - clean) * pollution + spread * normal(random), 1));
+      Math.max(0, round(clean + (dirty - clean) * pollution + spread * drawNormal(random), 1));
     const pm25 = measure(4, 14, 2.5);
     // PM10 includes the finer particles.
     const concentrations: Record<PollutantSlug, number> = {

@@ -6,7 +6,7 @@ import { distanceMeters, type Location } from '../geo/coordinates.ts';
 import { polygonsOf } from '../geo/outline.ts';
 import { anyDirection, awayFrom, type Land, positionOf, round, type SampleCounty } from './land.ts';
 import { exposureTo } from './perils.ts';
-import { between, type Random, whole } from './random.ts';
+import { drawBetween, drawWhole, type Random } from './random.ts';
 
 /** The share of counties without a study, and with zone D alone. */
 const UNSTUDIED = 0.03;
@@ -29,7 +29,7 @@ export function* floodZones(land: Land, now: number, random: Random): Generator<
     const geoid = `${county.geoid}C`;
     const share = random();
     if (share < UNSTUDIED) continue;
-    const day = new Date(now - whole(random, 200, 7_000) * DAY_MS).toISOString().slice(0, 10);
+    const day = new Date(now - drawWhole(random, 200, 7_000) * DAY_MS).toISOString().slice(0, 10);
     const detail = { code: `${geoid}0100J`, detail: day, facts: null };
     yield {
       kind: 'panel',
@@ -38,7 +38,7 @@ export function* floodZones(land: Land, now: number, random: Random): Generator<
       geometry: polygonOfBox(boxOfGeometry(county.geometry)!),
     };
     if (share < UNSTUDIED + UNDETERMINED) {
-      yield { ...zone(geoid, 'D', '', 'F'), geometry: county.geometry };
+      yield { ...makeZone(geoid, 'D', '', 'F'), geometry: county.geometry };
       continue;
     }
     const basins = basinsIn(county, cities.get(county.geoid) ?? [], land, random);
@@ -51,13 +51,13 @@ export function* floodZones(land: Land, now: number, random: Random): Generator<
         ...lowZone(geoid, isCoastal, index, random),
         geometry: { type: 'Polygon', coordinates: [inner!] },
       };
-      const moderate = zone(geoid, 'X', '0.2 PCT ANNUAL CHANCE FLOOD HAZARD', 'F');
+      const moderate = makeZone(geoid, 'X', '0.2 PCT ANNUAL CHANCE FLOOD HAZARD', 'F');
       yield { ...moderate, geometry: { type: 'Polygon', coordinates: [outer!, inner!] } };
     }
     const [first = [], ...others] = polygonsOf(county.geometry);
     const coordinates = [[...first, ...belts], ...others];
     yield {
-      ...zone(geoid, 'X', 'AREA OF MINIMAL FLOOD HAZARD', 'F'),
+      ...makeZone(geoid, 'X', 'AREA OF MINIMAL FLOOD HAZARD', 'F'),
       geometry: { type: 'MultiPolygon', coordinates },
     };
   }
@@ -67,7 +67,7 @@ type BareZone = Omit<ZoneRecord, 'geometry'>;
 
 const NO_FACTS = { baseElevationFt: null, baseElevationDatum: null, depthFt: null };
 
-function zone(
+function makeZone(
   geoid: string,
   code: string,
   detail: string,
@@ -84,13 +84,13 @@ function zone(
 }
 
 function lowZone(geoid: string, isCoastal: boolean, index: number, random: Random): BareZone {
-  const baseElevationFt = whole(random, isCoastal ? 6 : 60, isCoastal ? 18 : 900);
+  const baseElevationFt = drawWhole(random, isCoastal ? 6 : 60, isCoastal ? 18 : 900);
   const elevation = { baseElevationFt, baseElevationDatum: 'NAVD88' };
   if (index === 0)
-    return zone(geoid, isCoastal ? 'VE' : 'AE', isCoastal ? '' : 'FLOODWAY', 'T', elevation);
+    return makeZone(geoid, isCoastal ? 'VE' : 'AE', isCoastal ? '' : 'FLOODWAY', 'T', elevation);
   const kind = random();
-  if (kind < 0.2) return zone(geoid, 'AO', '', 'T', { depthFt: whole(random, 1, 3) });
-  return kind < 0.6 ? zone(geoid, 'A', '', 'T') : zone(geoid, 'AE', '', 'T', elevation);
+  if (kind < 0.2) return makeZone(geoid, 'AO', '', 'T', { depthFt: drawWhole(random, 1, 3) });
+  return kind < 0.6 ? makeZone(geoid, 'A', '', 'T') : makeZone(geoid, 'AE', '', 'T', elevation);
 }
 
 /** A low place: its middle, and how far it reaches in each direction. */
@@ -107,18 +107,18 @@ function basinsIn(
   random: Random,
 ): Basin[] {
   const basins: Basin[] = [];
-  const near = (place: Location, km: number) =>
-    awayFrom(place, between(random, 0, km), anyDirection(random));
-  const around = (place: Location, most: number) =>
-    Array.from({ length: most }, (_, index) => near(place, 4 + 2 * index));
+  const drawNear = (place: Location, km: number) =>
+    awayFrom(place, drawBetween(random, 0, km), anyDirection(random));
+  const drawAround = (place: Location, most: number) =>
+    Array.from({ length: most }, (_, index) => drawNear(place, 4 + 2 * index));
   const middles = [
-    ...around(county.centre, MOST_BASINS),
-    ...cities.flatMap((city) => around(city, MOST_AT_CITY)),
+    ...drawAround(county.centre, MOST_BASINS),
+    ...cities.flatMap((city) => drawAround(city, MOST_AT_CITY)),
   ];
   for (const middle of middles) {
-    const size = between(random, 0.5, 2);
+    const size = drawBetween(random, 0.5, 2);
     const kilometres = Array.from({ length: CORNERS }, () =>
-      round(size * between(random, 0.6, 1), 3),
+      round(size * drawBetween(random, 0.6, 1), 3),
     );
     const basin = { middle, kilometres };
     const isIn = outlineOf(basin, WIDER).every(

@@ -219,7 +219,7 @@ export class PostgresPool implements AsyncDisposable {
     try {
       const isOwn = this.#own.get(client) ?? hasOwnSession(client);
       this.#own.set(client, isOwn);
-      return await work(client, (await isOwn) ? named : unnamed);
+      return await work(client, (await isOwn) ? named : makeUnnamed);
     } catch (error) {
       failure = error;
       throw error;
@@ -272,11 +272,11 @@ async function refusalOf(begun: Promise<unknown>, lost: unknown): Promise<unknow
 function named(text: string, values: readonly unknown[]): QueryConfig {
   return values.length === 0
     ? { text }
-    : { ...unnamed(text, values), name: hash('sha256', text).slice(0, 32) };
+    : { ...makeUnnamed(text, values), name: hash('sha256', text).slice(0, 32) };
 }
 
 /** For a session that others use, too: a name could be taken, or forgotten. */
-function unnamed(text: string, values: readonly unknown[]): QueryConfig {
+function makeUnnamed(text: string, values: readonly unknown[]): QueryConfig {
   return values.length === 0 ? { text } : { text, values: [...values] };
 }
 

@@ -186,11 +186,11 @@ class PoolThread {
     this.#worker.on('error', (error: Error & { code?: string }) =>
       this.#lose(
         error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-          ? died(purpose, 'ran out of memory', error)
+          ? deathError(purpose, 'ran out of memory', error)
           : error,
       ),
     );
-    this.#worker.on('exit', (code) => this.#lose(died(purpose, `ended with code ${code}`)));
+    this.#worker.on('exit', (code) => this.#lose(deathError(purpose, `ended with code ${code}`)));
   }
 
   /** How many tasks are not ended. */
@@ -216,7 +216,7 @@ class PoolThread {
   }
 }
 
-function died(purpose: string, how: string, cause?: Error): PerilbookError {
+function deathError(purpose: string, how: string, cause?: Error): PerilbookError {
   const hint = 'Run again: the answers that are stored are kept.';
   return new PerilbookError('THREAD_FAILED', `A thread that ${purpose} ${how}`, hint, {}, cause);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import stringWidth from 'string-width';
-import { fittingTable, listed, table, wrapped } from '../../src/cli/messages/format.ts';
+import { fittingTable, listed, table, wrapParts } from '../../src/cli/messages/format.ts';
 import { optionNames, runnableCommands } from '../../src/cli/options/command.ts';
 import { COMMANDS } from '../../src/cli/options/command-table.ts';
 import { parseCommandLine } from '../../src/cli/parser.ts';
@@ -98,7 +98,7 @@ test('a column lines up on the screen, where a wide letter takes two places and 
 });
 
 test('what is too wide goes on below itself; nothing is lost', () => {
-  assert.deepEqual(wrapped(['one', 'two', 'three'], 9), ['one · two', 'three']);
+  assert.deepEqual(wrapParts(['one', 'two', 'three'], 9), ['one · two', 'three']);
   assert.deepEqual(listed([['note', 'a text of some words that is long']], '', 28), [
     'note  a text of some words',
     '      that is long',

@@ -15,7 +15,7 @@ import { isMissing, joinedText } from '../../src/data/topics/result-text.ts';
 import { createTopicAnswers } from '../../src/data/topics/topic-answers.ts';
 import { CITIES } from '../../src/geo/cities.ts';
 import type { Location } from '../../src/geo/coordinates.ts';
-import { between, makeRandom, pick } from '../../src/sample/random.ts';
+import { drawBetween, makeRandom, pick } from '../../src/sample/random.ts';
 import { copySampleDatabase } from '../sample-database.ts';
 import { coverOnly } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -65,13 +65,16 @@ function placesOf(count: number): Location[] {
   return Array.from({ length: count }, (_, index) => {
     if (index % 10 === 0) {
       const { lat, lng } = pick(random, CITIES);
-      return { lat: lat + between(random, -0.1, 0.1), lng: lng + between(random, -0.1, 0.1) };
+      return {
+        lat: lat + drawBetween(random, -0.1, 0.1),
+        lng: lng + drawBetween(random, -0.1, 0.1),
+      };
     }
     const [south, north, west, east] = boxes[index % boxes.length]!;
     const digits = index % 2 === 0 ? 1e4 : 1e7;
     return {
-      lat: Math.round(between(random, south, north) * digits) / digits,
-      lng: Math.round(between(random, west, east) * digits) / digits,
+      lat: Math.round(drawBetween(random, south, north) * digits) / digits,
+      lng: Math.round(drawBetween(random, west, east) * digits) / digits,
     };
   });
 }

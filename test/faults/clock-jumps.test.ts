@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { makeClock, steadyTime, systemClock } from '../../src/base/clock.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { newProgress } from '../../src/run/frame/progress.ts';
-import { between, makeRandom, pick } from '../../src/sample/random.ts';
+import { drawBetween, makeRandom, pick } from '../../src/sample/random.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';
 import { JumpingClock } from '../jumping-clock.ts';
@@ -49,7 +49,7 @@ async function clockTrial(t: TestContext, seed: number): Promise<void> {
   void running.finally(() => ended.abort()).catch(() => {});
   const began = clock.steady();
   while (!ended.signal.aborted) {
-    await delay(between(random, 20, 250), undefined, { signal: ended.signal }).catch(() => {});
+    await delay(drawBetween(random, 20, 250), undefined, { signal: ended.signal }).catch(() => {});
     const ms = Math.round(
       pick(random, [1, -1]) * pick(random, [90_000, HOUR, 6 * HOUR]) * (0.5 + random()),
     );

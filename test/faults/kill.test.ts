@@ -9,7 +9,7 @@ import Database from 'better-sqlite3';
 import { ROW_STATUSES } from '../../src/columns/row-status.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { openRowFile } from '../../src/rows/open/open-row-file.ts';
-import { between, makeRandom, pick, type Random, whole } from '../../src/sample/random.ts';
+import { drawBetween, drawWhole, makeRandom, pick, type Random } from '../../src/sample/random.ts';
 import { type Bin, type BinEnd, startBin } from '../cli/bin-process.ts';
 import { openHarness, places } from '../run/harness.ts';
 import { firstSeed, times } from '../tier.ts';
@@ -38,7 +38,7 @@ async function setKillScene(t: TestContext, seed: number) {
     subscription: customSubscription(1_000_000, 1_000_000),
     clock: { start: now, factor: 1e-9, origin: now },
   });
-  const cells = whole(random, 20, 60);
+  const cells = drawWhole(random, 20, 60);
   const rows = pick(random, [cells, 2_000, 12_000]);
   const sockets = pick(random, [1, 3, 8]);
   const topics = pick(random, TOPICS);
@@ -107,7 +107,7 @@ function writeParts(
   random: Random,
 ) {
   for (const name of ['in', 'out']) mkdirSync(join(folder, name));
-  const parts = whole(random, 2, 6);
+  const parts = drawWhole(random, 2, 6);
   return Array.from({ length: parts }, (_, part) => {
     const own = located.filter((_, row) => row % parts === part);
     const name = `${part}${pick(random, ['.csv', '.csv.gz'])}`;
@@ -327,7 +327,8 @@ function startDoomed(scene: KillScene): Doomed {
   const { random } = scene;
   const way = pick(random, ['time', 'step', 'step', 'write', 'signal', 'signal'] as const);
   if (way === 'step') {
-    const step = random() < 0.5 ? String(whole(random, 1, scene.steps)) : pick(random, LAST_STEPS);
+    const step =
+      random() < 0.5 ? String(drawWhole(random, 1, scene.steps)) : pick(random, LAST_STEPS);
     return {
       where: `step ${step} of ${scene.steps}`,
       bin: scene.start({ KILL_AT_STEP: step }),
@@ -340,11 +341,11 @@ function startDoomed(scene: KillScene): Doomed {
     void killOnceWriting(scene, bin, ms);
     return { where: `${ms} ms after the output began`, bin, signals: [] };
   }
-  const ms = Math.round(between(random, way === 'time' ? 0 : 200, scene.lastedMs));
+  const ms = Math.round(drawBetween(random, way === 'time' ? 0 : 200, scene.lastedMs));
   const signal =
     way === 'time' ? 'SIGKILL' : pick(random, ['SIGINT', 'SIGTERM', 'SIGHUP'] as const);
   const isTwice = way === 'signal' && random() < 0.5;
-  const [bin, betweenMs] = [scene.start(), between(random, 0, 100)];
+  const [bin, betweenMs] = [scene.start(), drawBetween(random, 0, 100)];
   void delay(ms).then(async () => {
     bin.kill(signal);
     if (isTwice) await delay(betweenMs).then(() => bin.kill(signal));

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { CELLS_PER_BATCH } from '../../src/run/look-up/look-up.ts';
-import { between, makeRandom } from '../../src/sample/random.ts';
+import { drawBetween, makeRandom } from '../../src/sample/random.ts';
 import { startBin } from '../cli/bin-process.ts';
 import { openHarness, places } from '../run/harness.ts';
 import { firstSeed, times } from '../tier.ts';
@@ -40,7 +40,7 @@ test(`a local run killed at ${KILLS} random instants loses no batch and ends as 
     let stored = 0;
     for (let isDone = false; !isDone; ) {
       const bin = start(name);
-      const ms = Math.round(between(random, 0.1, 0.7) * lasted);
+      const ms = Math.round(drawBetween(random, 0.1, 0.7) * lasted);
       if (kills < KILLS) void delay(ms).then(() => bin.kill('SIGKILL'));
       const { code, signal, stderr } = await bin.ended;
       assert.ok(code === 0 || signal === 'SIGKILL', stderr);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { between, makeRandom, pick, type Random, whole } from '../../src/sample/random.ts';
+import { drawBetween, drawWhole, makeRandom, pick, type Random } from '../../src/sample/random.ts';
 import type { Claim } from '../../src/store/ledger/port.ts';
 import { openDatabase, openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { MovedClock } from '../moved-clock.ts';
@@ -34,12 +34,12 @@ async function writeLedger(folder: string, random: Random) {
   const note = () => promised.push({ walBytes: statSync(`${file}-wal`).size, claimed, settled });
   note();
   while (claimed < 60) {
-    const requests = Array.from({ length: whole(random, 1, 4) }, () => callAt(claimed++));
+    const requests = Array.from({ length: drawWhole(random, 1, 4) }, () => callAt(claimed++));
     open.push(...(await store.claim(terms, requests)));
     note();
-    const landed = open.splice(0, whole(random, 0, open.length));
+    const landed = open.splice(0, drawWhole(random, 0, open.length));
     if (landed.length === 0) continue;
-    const answers = () => [{ ...ANSWER, fields: ['x'.repeat(whole(random, 1, 3_000))] }];
+    const answers = () => [{ ...ANSWER, fields: ['x'.repeat(drawWhole(random, 1, 3_000))] }];
     await store.settle(landed.map((claim) => chargedFor(claim, 15, { answers: answers() })));
     settled += landed.length;
     note();
@@ -60,9 +60,9 @@ function cutPower(
   const at = written.promised[nth]!;
   const next = written.promised[nth + 1] ?? { ...at, walBytes: written.wal.length };
   const since = written.wal.subarray(at.walBytes, Math.max(at.walBytes, next.walBytes));
-  const part = since.subarray(0, Math.floor(between(random, 0, since.length)));
+  const part = since.subarray(0, Math.floor(drawBetween(random, 0, since.length)));
   const old = Buffer.from(
-    Array.from({ length: whole(random, 1, 9_000) }, () => whole(random, 0, 255)),
+    Array.from({ length: drawWhole(random, 1, 9_000) }, () => drawWhole(random, 0, 255)),
   );
   const [remains, tail] = pick(random, [
     ['nothing', []],

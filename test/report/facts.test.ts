@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { amount } from '../../src/base/format-numbers.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
-import { between, makeRandom, pick, whole } from '../../src/sample/random.ts';
+import { drawBetween, drawWhole, makeRandom, pick } from '../../src/sample/random.ts';
 import { openAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { perilbook } from '../cli/command-line.ts';
 import { openDuckdb, textsOf } from '../duckdb.ts';
@@ -42,9 +42,9 @@ function portfolio(): string {
     const [county, lat, lng] = pick(random, COUNTIES);
     // The last of six decimals is not 0: rounding to four is then the same in every program.
     const near = (degrees: number) =>
-      `${(degrees + between(random, -0.06, 0.06)).toFixed(5)}${whole(random, 1, 9)}`;
+      `${(degrees + drawBetween(random, -0.06, 0.06)).toFixed(5)}${drawWhole(random, 1, 9)}`;
     if (row % 13 !== 12) place = `${county},${near(lat)},${near(lng)}`;
-    return `${row},${Math.round(Math.exp(between(random, 10, 15)))},${row % 211 === 100 ? ',,' : place}\n`;
+    return `${row},${Math.round(Math.exp(drawBetween(random, 10, 15)))},${row % 211 === 100 ? ',,' : place}\n`;
   });
   return `policyID,tiv_2012,county,point_latitude,point_longitude\n${rows.join('')}`;
 }

@@ -6,7 +6,7 @@ import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
-import { between, makeRandom } from '../../src/sample/random.ts';
+import { drawBetween, makeRandom } from '../../src/sample/random.ts';
 import { AREAS, info, RATINGS, square } from '../service/small-data.ts';
 import { column, type Harness, openHarness, places } from './harness.ts';
 
@@ -127,7 +127,9 @@ async function openTracts(t: TestContext): Promise<Harness> {
   );
   const random = makeRandom(5, 'book');
   const inside = () =>
-    [between(random, 40.02, 40.98), between(random, -99.98, -99.02)].map((at) => at.toFixed(4));
+    [drawBetween(random, 40.02, 40.98), drawBetween(random, -99.98, -99.02)].map((at) =>
+      at.toFixed(4),
+    );
   const rows = Array.from({ length: ROWS }, () => `${inside()}\n`);
   writeFileSync(join(harness.folder, 'input.csv'), `lat,lng\n${rows.join('')}`);
   return harness;

@@ -15,7 +15,7 @@ import { lookUp, sortedCells } from '../../src/run/look-up/look-up.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { run } from '../../src/run/run-job.ts';
 import { CellTable } from '../../src/run/scan/cell-table.ts';
-import { between, makeRandom } from '../../src/sample/random.ts';
+import { drawBetween, makeRandom } from '../../src/sample/random.ts';
 import { perilbook, wordsIn } from '../cli/command-line.ts';
 import { FastClock } from '../fast-clock.ts';
 import { provideLocalData } from '../sample-database.ts';
@@ -272,8 +272,8 @@ function writeBook(file: string): void {
   const spots = [
     ...SPECIAL,
     ...Array.from({ length: PLACES - SPECIAL.length }, () => [
-      between(random, 31, 48.5),
-      between(random, -123, -84),
+      drawBetween(random, 31, 48.5),
+      drawBetween(random, -123, -84),
     ]),
   ];
   const lines = spots.map(([lat, lng], index) => `${index},${lat!.toFixed(4)},${lng!.toFixed(4)}`);

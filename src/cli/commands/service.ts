@@ -86,7 +86,7 @@ export const serviceCommands = {
         ...(overages !== undefined && { overages }),
       });
       const limits = `${grouped(terms.creditsPerMonth)} credits a month, ${grouped(terms.creditsPerMinute)} a minute`;
-      const beyond = account.overages ? `served${billed(terms)}` : 'refused';
+      const beyond = account.overages ? `served${formatRate(terms)}` : 'refused';
       const changed = `Changed the account ${account.name} (${terms.name}): ${limits}; calls beyond them are ${beyond}.`;
       say(context, `${changed} This works from the next call on.`);
     },
@@ -212,11 +212,11 @@ async function accountsOpener(
   { accounts }: ServiceFiles,
 ): Promise<ServiceAccounts> {
   if (isPostgresAddress(accounts)) return await openPostgresAccounts(accounts, clock);
-  const opened = openAccounts(madeFolder(accounts));
+  const opened = openAccounts(makeFolder(accounts));
   return sqliteAccounts(opened, clock, () => void opened.close());
 }
 
-function madeFolder(file: string): string {
+function makeFolder(file: string): string {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   return file;
 }
@@ -237,7 +237,7 @@ async function startCommand(
   if (flags.db !== undefined) refuseMissing(files.data, '--db');
   if (flags.accounts !== undefined) refuseNoAccounts(files, flags);
   await using accounts = await accountsOpener(context, files);
-  using data = openDataReadOnly(madeFolder(files.data));
+  using data = openDataReadOnly(makeFolder(files.data));
   const { topics, unavailable, withoutRecords, sample } = describeData(data);
   const onError = (error: unknown) =>
     say(context, `perilbook service: ${error instanceof Error ? error.message : error}`);
@@ -261,7 +261,7 @@ async function startCommand(
   if (!context.interrupt.aborted) await once(context.interrupt, 'abort');
 }
 
-function billed({ overageRate }: Subscription): string {
+function formatRate({ overageRate }: Subscription): string {
   if (overageRate === null) return ', and no rate is agreed for them (--overage-rate)';
   return ` and billed at $${overageRate} a credit`;
 }

@@ -3,7 +3,7 @@ import { PerilbookError } from '../../base/errors.ts';
 import { type NeededApproval, neededApproval } from '../../run/plan/approval.ts';
 import { type MostWords, unapprovedText } from '../../run/plan/notices.ts';
 import type { Prepared } from '../../run/prepare.ts';
-import { type CliContext, shownOn } from './context.ts';
+import { type CliContext, escapeFor } from './context.ts';
 
 /** The question before something is bought or downloaded, and the errors for a missing or refused approval. */
 interface Approval {
@@ -33,7 +33,7 @@ export async function requireApproval(
   }
   const question = createInterface({ input: context.stdin, output: context.stderr });
   try {
-    const text = `${shownOn(context, context.stderr, approval.question)} [y/N] `;
+    const text = `${escapeFor(context, context.stderr, approval.question)} [y/N] `;
     const answer = await question.question(text, { signal: context.interrupt });
     if (/^y(es)?$/i.test(answer.trim())) return;
   } catch (error) {

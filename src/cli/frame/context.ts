@@ -4,7 +4,7 @@ import { dataFolderOf, homeFolder, NO_FOLDER, noDataFolder } from '../../base/pl
 import { printable, printableJson } from '../../base/printable.ts';
 import type { RunHost } from '../../host/run-host.ts';
 import type { Owner } from '../../store/port.ts';
-import { type Color, colorFor, fitted, noColor } from '../messages/format.ts';
+import { type Color, colorFor, fitText, noColor } from '../messages/format.ts';
 import type { Log, LogLevel } from './log-lines.ts';
 
 /** The process as the commands see it; only main.ts touches the real one. */
@@ -53,18 +53,18 @@ export function say(context: CliContext, text: string, level: LogLevel = 'info')
   const { stderr } = context;
   const label = labelOf(level, colorFor(context, stderr));
   if (context.log === undefined)
-    stderr.write(`${shownOn(context, stderr, fitted(label + text, lineWidth(stderr)))}\n`);
+    stderr.write(`${escapeFor(context, stderr, fitText(label + text, lineWidth(stderr)))}\n`);
   else context.log(level, 'message', { message: text });
 }
 
 /** Prints the text that a command was asked for on stdout. */
 export function print(context: CliContext, text: string): void {
-  printData(context, fitted(text, lineWidth(context.stdout)));
+  printData(context, fitText(text, lineWidth(context.stdout)));
 }
 
 /** Prints data on stdout, whose lines stay as they are: CSV, SQL, a key. */
 export function printData(context: CliContext, text: string): void {
-  context.stdout.write(`${shownOn(context, context.stdout, text)}\n`);
+  context.stdout.write(`${escapeFor(context, context.stdout, text)}\n`);
 }
 
 export function sayJson(context: CliContext, value: unknown): void {
@@ -83,7 +83,7 @@ export function printResult(
 }
 
 /** Escapes what could control the terminal, except for our own colors. */
-export function shownOn(context: CliContext, stream: CliContext['stdout'], text: string): string {
+export function escapeFor(context: CliContext, stream: CliContext['stdout'], text: string): string {
   return printable(text, colorFor(context, stream) !== noColor);
 }
 

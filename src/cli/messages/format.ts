@@ -12,7 +12,7 @@ function gap(text: string, width: number): string {
 }
 
 /** Joins parts into as few lines as fit the width. A part is never cut. */
-export function wrapped(parts: readonly string[], width: number, between = ' · '): string[] {
+export function wrapParts(parts: readonly string[], width: number, between = ' · '): string[] {
   const lines: string[] = [];
   for (const part of parts) {
     const last = lines.at(-1);
@@ -24,12 +24,12 @@ export function wrapped(parts: readonly string[], width: number, between = ' · 
 }
 
 /** Wraps a text to the width. A continuation is indented a little more than its indented line. Words are never broken. */
-export function fitted(text: string, width: number): string {
+export function fitText(text: string, width: number): string {
   const lines = text.split('\n').flatMap((line) => {
     if (textWidth(line) <= width) return [line];
     const indent = /^ */.exec(line)![0];
     const more = indent === '' ? '' : `${indent}  `;
-    const [first, ...others] = wrapped(line.trim().split(' '), width - more.length, ' ');
+    const [first, ...others] = wrapParts(line.trim().split(' '), width - more.length, ' ');
     return [indent + first!.trimEnd(), ...others.map((rest) => more + rest.trim())];
   });
   return lines.join('\n');
@@ -44,7 +44,7 @@ export function listed(
   const width = Math.max(...pairs.map(([name]) => textWidth(name)));
   const room = screen - textWidth(indent) - width - 2;
   return pairs.flatMap(([name, value]) => {
-    const lines = room < LEAST_ROOM ? [value] : wrapped(value.split(' '), room, ' ');
+    const lines = room < LEAST_ROOM ? [value] : wrapParts(value.split(' '), room, ' ');
     return lines.map((line, index) => {
       const before = index === 0 ? name : '';
       return `${indent}${before}${gap(before, width)}  ${line}`;
@@ -83,7 +83,7 @@ export function table(
     const text = cells[last]!;
     const room = screen - before;
     if (isNumber[last] || room < LEAST_ROOM || textWidth(text) <= room) return [line(cells)];
-    const [first, ...more] = wrapped(text.split(' '), room, ' ');
+    const [first, ...more] = wrapParts(text.split(' '), room, ' ');
     return [
       line([...cells.slice(0, last), first!]),
       ...more.map((rest) => ' '.repeat(before) + rest),

@@ -104,7 +104,7 @@ export function optionNames(options: CommandOptions = {}): string[] {
 }
 
 /** An option as it is typed: `--topics`, `-t`. */
-export function dashed(name: string): string {
+export function formatOption(name: string): string {
   return name.length === 1 ? `-${name}` : `--${name}`;
 }
 

@@ -1,6 +1,6 @@
 import { steadyTime } from '../../base/clock.ts';
 import { textWidth } from '../../base/printable.ts';
-import { type CliContext, say, shownOn } from '../frame/context.ts';
+import { type CliContext, escapeFor, say } from '../frame/context.ts';
 import { isDumb } from '../messages/format.ts';
 
 /** One line of the terminal that is drawn again in its place. `draw` gets the width that the text may have, in columns. */
@@ -34,7 +34,7 @@ export function lineInPlace(context: CliContext): LineInPlace {
     draw(text: (width: number) => string) {
       clear();
       // Some terminals wrap a line that fills the last column.
-      shown = shownOn(context, stderr, text(columns() - 1));
+      shown = escapeFor(context, stderr, text(columns() - 1));
       stderr.write(shown);
     },
   };

@@ -4,7 +4,7 @@ import type { Box } from '../../geo/bounding-boxes.ts';
 import type { SpanDownload } from '../sources/source.ts';
 import { ADDRESS_MOVED, downloadFailed, missingFile } from './download-errors.ts';
 import { type DownloadContext, downloadFile, isWhole } from './download-file.ts';
-import { type FetchedFile, type FileEntry, fetchedFile } from './downloads-folder.ts';
+import { type FetchedFile, type FileEntry, findFetchedFile } from './downloads-folder.ts';
 import { getText } from './web-client.ts';
 
 /** The range that is halved: it is fixed, so the spans stay the same every year. */
@@ -62,7 +62,7 @@ export async function downloadSpans(
         : await downloadFile({ url, target, ...limits }, undefined, context);
       if (outcome === 'missing') throw missingFile([{ url }]);
       const counted = outcome === 'unchanged' ? outcome : { ...outcome, count: span.count };
-      fetched.set(key, fetchedFile(url, target, entry, counted, context.clock.now()));
+      fetched.set(key, findFetchedFile(url, target, entry, counted, context.clock.now()));
     }
   }
   return fetched;

@@ -61,7 +61,7 @@ export interface FetchedFile {
 }
 
 /** @param outcome what the manifest says of a file that was downloaded now */
-export function fetchedFile(
+export function findFetchedFile(
   url: string,
   target: string,
   earlier: FileEntry | undefined,

@@ -11,7 +11,7 @@ import { downloadSpans } from './download-spans.ts';
 import {
   type FetchedFile,
   type FileEntry,
-  fetchedFile,
+  findFetchedFile,
   type Manifest,
   readManifest,
   writeManifest,
@@ -98,7 +98,7 @@ async function fetchFiles(
       const outcome = await downloadLayer(request, entry, context);
       fetched.set(
         keyOf(slice, index),
-        fetchedFile(hashRequest(request), request.target, entry, outcome, now),
+        findFetchedFile(hashRequest(request), request.target, entry, outcome, now),
       );
     }
     return fetched;
@@ -134,7 +134,7 @@ async function fetchNewest(
     if (outcome === 'missing') continue;
     const isWholeYear =
       download.kind !== 'file' || (await download.isWholeYear?.(target)) !== false;
-    if (isWholeYear) return fetchedFile(url, target, entry, outcome, now);
+    if (isWholeYear) return findFetchedFile(url, target, entry, outcome, now);
     rmSync(target, { force: true });
   }
   throw missingFile(requests);

@@ -74,7 +74,7 @@ export function overriddenSources(
   } catch (error) {
     const isMissing = hasSystemCode(error, 'ENOENT') || hasSystemCode(error, 'ENOTDIR');
     if (isOptional && isMissing) return { sources };
-    throw wrong(file, error instanceof Error ? error.message : String(error), error);
+    throw settingsError(file, error instanceof Error ? error.message : String(error), error);
   }
   let value: unknown;
   try {
@@ -82,27 +82,27 @@ export function overriddenSources(
   } catch (error) {
     if (error instanceof YAMLParseError) {
       const line = error.linePos === undefined ? '' : `line ${error.linePos[0].line}: `;
-      throw wrong(file, line + yamlProblem(error), error);
+      throw settingsError(file, line + yamlProblem(error), error);
     }
     // An undefined alias, or one that expands without end.
     if (error instanceof ReferenceError)
-      throw wrong(file, yamlProblem({ code: 'BAD_ALIAS', message: '' }), error);
+      throw settingsError(file, yamlProblem({ code: 'BAD_ALIAS', message: '' }), error);
     throw error;
   }
   const read = overridesFile.safeParse(value);
   if (!read.success) {
     const [issue] = read.error.issues;
-    throw wrong(file, `${issue!.path.join('.') || 'the file'}: ${issue!.message}`);
+    throw settingsError(file, `${issue!.path.join('.') || 'the file'}: ${issue!.message}`);
   }
   const { mirror, contact, extract = false, sources: named = {} } = read.data;
   const names = sources.map(({ name }) => name);
   for (const name of Object.keys(named)) {
     if (!names.includes(name))
-      throw wrong(file, `there is no source "${name}"${didYouMean(name, names)}`);
+      throw settingsError(file, `there is no source "${name}"${didYouMean(name, names)}`);
   }
   return {
     sources: sources.map((source) => {
-      const changed = overridden(source, named[source.name], file);
+      const changed = overrideSource(source, named[source.name], file);
       const own = extract || changed.isElsewhere ? { ...changed, least: 0 } : changed;
       const isElsewhere = mirror !== undefined || own.isElsewhere;
       return isElsewhere && own.isNoteOfServer ? { ...own, note: undefined } : own;
@@ -120,7 +120,7 @@ function startsOf({ url, state_url: stateUrl, layer, page }: z.infer<typeof over
   return starts.filter((start) => /^https?:\/\/[^/]+\//i.test(start));
 }
 
-function overridden(
+function overrideSource(
   source: Source,
   settings: z.infer<typeof override> | undefined,
   file: string,
@@ -129,7 +129,7 @@ function overridden(
   const { licence, vintage, key_file: keyFile } = settings;
   const download = overriddenDownload(source, settings, file);
   if (keyFile !== undefined && source.keyVariable === undefined) {
-    throw wrong(file, `sources.${source.name}.key_file: this source needs no key`);
+    throw settingsError(file, `sources.${source.name}.key_file: this source needs no key`);
   }
   return {
     ...source,
@@ -155,7 +155,7 @@ function coveredBy(
   const covers = states.split(',').map((text) => {
     const state = text.trim().toUpperCase() === WHOLE_US ? WHOLE_US : stateNamed(text);
     if (state !== null) return state;
-    throw wrong(file, `sources.${name}.states: "${text.trim()}" is not a state`);
+    throw settingsError(file, `sources.${name}.states: "${text.trim()}" is not a state`);
   });
   return { covers };
 }
@@ -173,17 +173,20 @@ function overriddenDownload(
   }
   if (page !== undefined) {
     if (download.kind === 'linked') return { ...download, page };
-    throw wrong(file, `sources.${name}.page: this source is not found through a page; give url`);
+    throw settingsError(
+      file,
+      `sources.${name}.page: this source is not found through a page; give url`,
+    );
   }
   if (layer !== undefined) {
     // The other layers are the agency's: an own address stands alone.
     if (download.kind === 'layer') return { ...download, layer, more: undefined };
-    throw wrong(file, `sources.${name}.layer: this source is no layer; give url`);
+    throw settingsError(file, `sources.${name}.layer: this source is no layer; give url`);
   }
   return download;
 }
 
-function wrong(file: string, problem: string, cause?: unknown): PerilbookError {
+function settingsError(file: string, problem: string, cause?: unknown): PerilbookError {
   const hint = 'docs/operator/downloads.md, Mirrors, shows the format.';
   return new PerilbookError('USAGE', `Cannot use "${file}": ${problem}`, hint, { file }, cause);
 }

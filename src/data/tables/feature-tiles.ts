@@ -94,14 +94,14 @@ export class FeatureTiles<F extends TileFeature> {
   #readTiles(layer: LayerTiles<F>, missing: readonly number[]): Tile<F>[] {
     const { recent, earlier } = layer;
     const boxes = missing.map((key) => boxOfTile(key, layer.perDegree));
-    const whole = boxes.reduce((a, b) => combined(a, b, Math.min, Math.max));
+    const whole = boxes.reduce((a, b) => combineBoxes(a, b, Math.min, Math.max));
     const members = new Map<number, F[]>(missing.map((key) => [key, []]));
     for (const feature of layer.read(
       whole,
       (id) => recent.features.get(id) ?? earlier.features.get(id),
     )) {
       const box = feature.box ?? boxOfLocation(feature as Location);
-      for (const key of listTileKeys(combined(box, whole, Math.max, Math.min), layer.perDegree))
+      for (const key of listTileKeys(combineBoxes(box, whole, Math.max, Math.min), layer.perDegree))
         members.get(key)?.push(feature);
     }
     return missing.map((key) => {
@@ -155,7 +155,7 @@ function boxOfTile(key: number, perDegree: number): Box {
   };
 }
 
-function combined(a: Box, b: Box, least: typeof Math.min, most: typeof Math.max): Box {
+function combineBoxes(a: Box, b: Box, least: typeof Math.min, most: typeof Math.max): Box {
   return {
     minLng: least(a.minLng, b.minLng),
     maxLng: most(a.maxLng, b.maxLng),

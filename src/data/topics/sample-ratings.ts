@@ -36,7 +36,7 @@ export function ratingInSquare(
     Math.floor(lat * SQUARES_PER_DEGREE),
     Math.floor(lng * SQUARES_PER_DEGREE),
   ];
-  const moved = Math.abs(score + MOST_SHIFT * (2 * mixed(row, column, NUMBERS.get(topic)!) - 1));
+  const moved = Math.abs(score + MOST_SHIFT * (2 * mixBits(row, column, NUMBERS.get(topic)!) - 1));
   const kept = Math.round((moved > 100 ? 200 - moved : moved) * 10_000) / 10_000;
   return {
     title: value.title,
@@ -49,7 +49,7 @@ export function ratingInSquare(
 const NUMBERS = new Map(NATURAL_SLUGS.map((topic, index) => [topic, index]));
 
 /** A number in [0, 1) of three whole numbers, by the last steps of MurmurHash3. */
-function mixed(row: number, column: number, topic: number): number {
+function mixBits(row: number, column: number, topic: number): number {
   let hash = 0x2545f491;
   for (const number of [row, column, topic])
     hash = Math.imul(hash ^ number, 0x9e3779b1) ^ (hash >>> 15);

@@ -29,7 +29,7 @@ export async function* collectionFeatures(
   let bytes: Buffer = Buffer.alloc(0);
   let line = 1;
   let isBehind = false;
-  for await (const block of grown(blocks, () => bytes.length)) {
+  for await (const block of joinBlocks(blocks, () => bytes.length)) {
     bytes = bytes.length === 0 ? block : Buffer.concat([bytes, block]);
     if (isBehind) continue;
     let at = 0;
@@ -69,7 +69,7 @@ export async function* collectionFeatures(
 
 /** Joins blocks until they are as long as the bytes that wait for the end of a feature. Each search begins at the start of the feature:
  * because the bytes double between searches, a long feature takes linear time. */
-async function* grown(
+async function* joinBlocks(
   blocks: AsyncIterable<Buffer>,
   waiting: () => number,
 ): AsyncGenerator<Buffer, void, void> {

@@ -21,14 +21,14 @@ export function toDegrees(projection: string, refused: MakeContentError): ToDegr
   const name = /"([^"]+)"/.exec(text)?.[1] ?? 'a system without a name';
   if (
     /^GEOGCS\[/i.test(text) &&
-    LIKE_WGS84.test(plain(/DATUM\["([^"]+)"/i.exec(text)?.[1] ?? name))
+    LIKE_WGS84.test(simplifyName(/DATUM\["([^"]+)"/i.exec(text)?.[1] ?? name))
   )
     return null;
   const hint = 'Download or convert it in degrees (EPSG:4326 or 4269).';
   const unknown = () => refused(`is in an unknown coordinate system (${name})`, hint);
   const system = parseSystem(text);
   if (system === null) throw unknown();
-  const datum = plain(String(system.datumCode ?? ''));
+  const datum = simplifyName(String(system.datumCode ?? ''));
   if (LIKE_WGS84.test(datum)) return forward(system);
   if (!NAD27.test(datum)) throw unknown();
   const south = forward({ ...system, datumCode: 'none', datum_params: NAD27_LOWER_48 });
@@ -57,7 +57,7 @@ function forward(system: System): ToDegrees {
   return ([x, y]) => convert([x!, y!]) as number[];
 }
 
-function plain(name: string): string {
+function simplifyName(name: string): string {
   return name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '_')

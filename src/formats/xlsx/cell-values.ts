@@ -72,12 +72,12 @@ function numberText(text: string, format: NumberFormat | null, counts1904: boole
   const number = Number(text);
   if (Number.isNaN(number)) return text;
   if (format?.kind === 'zeros')
-    return Number.isInteger(number) ? padded(number, format.digits) : String(number);
+    return Number.isInteger(number) ? padNumber(number, format.digits) : String(number);
   // 38.1 is often stored as 38.100000000000001.
   return (format && dateText(number, format.kind, counts1904)) ?? String(number);
 }
 
-function padded(number: number, digits: number): string {
+function padNumber(number: number, digits: number): string {
   return (number < 0 ? '-' : '') + String(Math.abs(number)).padStart(digits, '0');
 }
 
@@ -106,7 +106,7 @@ export function cellXml(reference: string, value: Value, tag = '', style = 0): s
   if (typeof value === 'boolean') {
     return `<${tag}c r="${reference}"${styled} t="b"><${tag}v>${Number(value)}</${tag}v></${tag}c>`;
   }
-  const text = escaped(cut(String(fieldOf(value))));
+  const text = escaped(cutText(String(fieldOf(value))));
   return `<${tag}c r="${reference}"${styled} t="inlineStr"><${tag}is><${tag}t xml:space="preserve">${text}</${tag}t></${tag}is></${tag}c>`;
 }
 
@@ -114,7 +114,7 @@ export function cellXml(reference: string, value: Value, tag = '', style = 0): s
 const LONGEST_TEXT = 32_767;
 
 /** Cuts a text that is too long for a cell, and says so in it. */
-function cut(text: string): string {
+function cutText(text: string): string {
   if (text.length <= LONGEST_TEXT) return text;
   const word = `… [cut: ${grouped(text.length)} letters]`;
   // A surrogate pair is not cut in two.

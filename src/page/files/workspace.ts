@@ -162,12 +162,12 @@ export function safeFileName(name: string): string {
     .replace(/[<>:"|?*]/g, '_')
     .replace(/^[.\s]+|[.\s]+$/g, '');
   if (plain === '') return 'upload';
-  const extension = shortened(extname(plain), 16);
+  const extension = shortenText(extname(plain), 16);
   const stem = plain.slice(0, plain.length - extname(plain).length);
-  return shortened(stem, LONGEST) + extension;
+  return shortenText(stem, LONGEST) + extension;
 }
 
 /** As many whole characters as fit into `most` bytes: a stream's decoder waits for the rest of the last one. */
-function shortened(text: string, most: number): string {
+function shortenText(text: string, most: number): string {
   return new TextDecoder().decode(Buffer.from(text).subarray(0, most), { stream: true });
 }

@@ -102,7 +102,7 @@ export async function gatherFacts(
     complete = makeCellClasses(ratedTopics(job), scan.cells.size),
     comparison = null,
   } = gathered;
-  const { figures, atRisk, map, status, reasons } = await tallied(
+  const { figures, atRisk, map, status, reasons } = await tallyAnswers(
     prepared,
     currencies,
     decimals,
@@ -172,7 +172,7 @@ export async function gatherFacts(
 
 const timeOf = (ms: number) => new Date(ms).toISOString();
 
-async function tallied(
+async function tallyAnswers(
   prepared: Prepared,
   values: FileCurrencies,
   decimals: number | null,

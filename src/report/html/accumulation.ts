@@ -10,7 +10,7 @@ import {
   type HtmlPart,
   heatCell,
   html,
-  quoted,
+  isolateText,
   section,
   table,
 } from './html.ts';
@@ -139,5 +139,5 @@ function circles(facts: Facts): Html | false {
 
 function formatCenter({ id, name, lat, lng, county }: PlaceLabel): Html {
   const texts = [id, name].filter(Boolean).join(' · ');
-  return html`${texts !== '' && html`${quoted(texts)} `}<small>${lat}, ${lng}${county !== '' && ` · ${county}`}</small>`;
+  return html`${texts !== '' && html`${isolateText(texts)} `}<small>${lat}, ${lng}${county !== '' && ` · ${county}`}</small>`;
 }

@@ -4,7 +4,7 @@ import { type Bridge, STEP_NAMES, STEPS } from '../compare/bridge.ts';
 import type { ComparedSum } from '../compare/match-rows.ts';
 import { type Facts, lineText } from '../figures/facts.ts';
 import type { CountedSum } from '../figures/sums.ts';
-import { block, type Html, html, quoted, scrolling, section, table } from './html.ts';
+import { block, type Html, html, isolateText, makeScrollable, section, table } from './html.ts';
 
 export function changesSection(facts: Facts): Html | null {
   const { changes } = facts;
@@ -22,7 +22,7 @@ export function changesSection(facts: Facts): Html | null {
   return section(
     'changes',
     'Changes',
-    html`<p class="says">Since ${quoted(earlier)}. Rows are matched by ${matchedBy === 'place' ? 'place and order' : html`the column ${quoted(matchedBy)}`}.${facts.rows > facts.all.locations && ` All rows of both files are compared, also those without a location in the US (now: ${grouped(facts.rows - facts.all.locations)}), which the figures above leave out.`}</p>
+    html`<p class="says">Since ${isolateText(earlier)}. Rows are matched by ${matchedBy === 'place' ? 'place and order' : html`the column ${isolateText(matchedBy)}`}.${facts.rows > facts.all.locations && ` All rows of both files are compared, also those without a location in the US (now: ${grouped(facts.rows - facts.all.locations)}), which the figures above leave out.`}</p>
 <ul class="plain">
 <li><b>Then</b> ${sizeOf(before, facts)}; <b>now</b> ${sizeOf(now, facts)}.</li>
 <li><b>New</b> ${sizeOf(changes.new, facts)}; <b>gone</b> ${sizeOf(changes.gone, facts)}.</li>
@@ -46,7 +46,7 @@ function shownSum(facts: Facts, { rows, value }: CountedSum): string {
   return facts.valueName === null ? grouped(rows) : amount(value, facts.currency);
 }
 
-function signed(facts: Facts, { rows, value }: CountedSum): string {
+function formatSigned(facts: Facts, { rows, value }: CountedSum): string {
   const measured = facts.valueName === null ? rows : value;
   const sign = measured > 0 ? '+' : measured < 0 ? '−' : '';
   return `${sign}${shownSum(facts, { rows: Math.abs(rows), value: Math.abs(value) })}`;
@@ -82,7 +82,7 @@ function bridgeTable(facts: Facts, title: string, bridges: readonly NamedBridge[
   const lines = bridges.map(({ title: name, bridge: { before, steps, now } }) => {
     const cells = used.map((wanted) => {
       const taken = steps.find(({ step }) => step === wanted);
-      return html`<td class="n">${taken === undefined ? '·' : signed(facts, taken.change)}</td>`;
+      return html`<td class="n">${taken === undefined ? '·' : formatSigned(facts, taken.change)}</td>`;
     });
     return html`<tr><th scope="row">${name}</th><td class="n">${shownSum(facts, before)}</td>${cells}<td class="n"><b>${shownSum(facts, now)}</b></td></tr>\n`;
   });
@@ -96,10 +96,10 @@ function rowsOfSteps(facts: Facts, bridges: readonly NamedBridge[]): Html {
   const heads = html`<th scope="col">Peril</th><th scope="col">Step</th><th scope="col" class="n">Rows</th><th scope="col" class="n">Change</th><th scope="col">The first of them, by ${facts.unit} and id</th>`;
   const lines = sums.map(
     ({ title, step, rows, change, examples }) =>
-      html`<tr><th scope="row">${title}</th><td>${STEPS[step]}</td><td class="n">${grouped(rows)}</td><td class="n">${signed(facts, change)}</td><td>${step === 'gone' && 'of the earlier output: '}${examples.map((example, index) => html`${index > 0 && ' · '}${lineText(example)} ${quoted(example.key)}`)}${rows > examples.length && ' …'}</td></tr>\n`,
+      html`<tr><th scope="row">${title}</th><td>${STEPS[step]}</td><td class="n">${grouped(rows)}</td><td class="n">${formatSigned(facts, change)}</td><td>${step === 'gone' && 'of the earlier output: '}${examples.map((example, index) => html`${index > 0 && ' · '}${lineText(example)} ${isolateText(example.key)}`)}${rows > examples.length && ' …'}</td></tr>\n`,
   );
   const name = 'Rows of each step';
   return html`<details class="numbers"><summary>${name}</summary>
-${scrolling(name, table(name, heads, lines))}</details>
+${makeScrollable(name, table(name, heads, lines))}</details>
 `;
 }

@@ -10,7 +10,16 @@ import {
 } from '../figures/scales.ts';
 import type { Rated } from '../figures/sums.ts';
 import { answeredName } from './at-risk.ts';
-import { type Html, heatCell, html, scrolling, section, shareCell, swatch, table } from './html.ts';
+import {
+  type Html,
+  heatCell,
+  html,
+  makeScrollable,
+  section,
+  shareCell,
+  swatch,
+  table,
+} from './html.ts';
 
 interface Line {
   readonly title: string;
@@ -103,7 +112,7 @@ function heatTable(facts: Facts, { of }: Measure, title: string, lines: readonly
     const whole = of(answered);
     return html`<tr><th scope="row">${topic}</th>${used.map(({ index, of: { tone } }) => heatCell(percent(of(classes[index]!), whole), whole === 0 ? 0 : of(classes[index]!) / whole, { tone }))}<td class="n"><b>${percent(of(severe), of(known))}</b></td><td class="n">${percent(whole, of(facts.all))}</td></tr>\n`;
   });
-  return scrolling(name, table(name, heads, shares, 'heat'));
+  return makeScrollable(name, table(name, heads, shares, 'heat'));
 }
 
 /** The numbers behind the shares, folded. */
@@ -111,7 +120,7 @@ function details(measure: Measure, title: string, lines: readonly Line[]): Html 
   const valued = measure.by === 'value';
   const name = `${title}: locations${valued ? ' and value' : ''} of each class`;
   return html`<details class="numbers"><summary>Locations${valued && ' and value'} of each class</summary>
-${scrolling(
+${makeScrollable(
   name,
   html`<table class="classes">
 <caption class="unseen">${name}</caption>

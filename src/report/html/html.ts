@@ -57,7 +57,7 @@ export function escaped(text: string): string {
 }
 
 /** Text from a file, isolated so that its direction does not affect the text after it. */
-export function quoted(text: string): Html {
+export function isolateText(text: string): Html {
   return html`<bdi>${text}</bdi>`;
 }
 
@@ -85,12 +85,12 @@ export function block(title: string, says: Html, table: Html): Html {
   return html`<div class="block">
 <h3>${title}</h3>
 <p class="says">${says}</p>
-${scrolling(title, table)}</div>
+${makeScrollable(title, table)}</div>
 `;
 }
 
 /** A table that scrolls on its own where it is wider than the page. */
-export function scrolling(title: string, table: Html): Html {
+export function makeScrollable(title: string, table: Html): Html {
   return html`<div class="wide" role="region" tabindex="0" aria-label="Table: ${title}">${table}</div>
 `;
 }

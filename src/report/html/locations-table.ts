@@ -9,13 +9,21 @@ import {
 } from '../figures/facts.ts';
 import { PLACES_KEPT } from '../figures/place-lists.ts';
 import { HIGH, VERY_HIGH } from '../figures/scales.ts';
-import { capital, type Html, html, jsonData, quoted, scrolling, section } from './html.ts';
+import {
+  capital,
+  type Html,
+  html,
+  isolateText,
+  jsonData,
+  makeScrollable,
+  section,
+} from './html.ts';
 
 /** The places of largest value at risk, for each peril and for all. The script selects a peril, sorts, filters and makes the CSV. */
 export function locationsSection(facts: Facts): Html | null {
   const { highest, locations, topics, valueName, unit, output } = facts;
   if (highest === null) return null;
-  const all = output !== null && html` All rows are in ${quoted(output)}.`;
+  const all = output !== null && html` All rows are in ${isolateText(output)}.`;
   const natural = topics.filter(({ category }) => category === 'natural');
   if (locations.length === 0) {
     return section(
@@ -39,7 +47,7 @@ export function locationsSection(facts: Facts): Html | null {
 <a id="list-csv" download="locations.csv" href="#locations">Download CSV</a>
 <span id="list-count" role="status"></span>
 </form>
-${scrolling(
+${makeScrollable(
   'Locations at risk',
   html`<table class="locations" id="list" data-limit="${PLACES_KEPT}">
 <caption class="unseen">Locations at risk</caption>
@@ -75,7 +83,7 @@ function formatLine(facts: Facts, place: PlaceAtRisk, isHidden: boolean): Html {
     const topics = place.ratings.filter((rated) => rated.rating === rating);
     return { rating, tone, titles: topics.map(({ topic }) => topicOf(topic).title).join(', ') };
   }).filter(({ titles }) => titles !== '');
-  return html`<tr data-at="${lat},${lng}"${isHidden && html` hidden`}><td class="n" data-name="${capital(facts.unit)}" data-v="${order}" data-csv="${part === undefined ? '' : `${part}:`}${line}">${lineText(place)}</td><td data-name="ID"${id.length <= LONGEST_WHOLE && html` class="whole"`}>${id !== '' && quoted(id)}</td><th scope="row">${name !== '' && html`${quoted(name)}<br>`}<small>${lat}, ${lng}</small></th><td data-county="${county}">${county}</td>${
+  return html`<tr data-at="${lat},${lng}"${isHidden && html` hidden`}><td class="n" data-name="${capital(facts.unit)}" data-v="${order}" data-csv="${part === undefined ? '' : `${part}:`}${line}">${lineText(place)}</td><td data-name="ID"${id.length <= LONGEST_WHOLE && html` class="whole"`}>${id !== '' && isolateText(id)}</td><th scope="row">${name !== '' && html`${isolateText(name)}<br>`}<small>${lat}, ${lng}</small></th><td data-county="${county}">${county}</td>${
     value !== null &&
     html`<td class="n" data-name="Value" data-v="${value}">${measureOf(facts).shown(value)}</td>`
   }<td class="n" data-name="Locations" data-v="${locations}">${grouped(locations)}</td><td>${shown.map(({ tone, rating, titles }) => html`<p class="rated-${tone}"><b>${rating}</b> ${titles}</p>`)}</td></tr>

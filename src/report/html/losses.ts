@@ -2,7 +2,7 @@ import { amount, grouped } from '../../base/format-numbers.ts';
 import { topicOf } from '../../contract/topics.ts';
 import { type Facts, lineText, percent } from '../figures/facts.ts';
 import type { LossFacts } from '../figures/loss-facts.ts';
-import { block, capital, type Html, html, quoted, section, shareCell, table } from './html.ts';
+import { block, capital, type Html, html, isolateText, section, shareCell, table } from './html.ts';
 
 /** What the book is expected to lose in a year: by peril, by county, and the places that lose most. */
 export function lossesSection(facts: Facts): Html | null {
@@ -22,7 +22,7 @@ function lossOfBook({ currency, all }: Facts, losses: LossFacts): Html {
   const { annualLoss, value, allValue, valueName } = losses;
   if (value === 0)
     return html`<p class="says">No place has a loss rate, so the expected loss is unknown.</p>`;
-  return html`<p><b>${amount(annualLoss, currency)} a year, ${ofValue(annualLoss, value)} of the value</b> of ${quoted(valueName)}. ${percent(value, allValue)} of it (${amount(value, currency)}) has a rate, at ${grouped(all.locations)} locations in all.</p>
+  return html`<p><b>${amount(annualLoss, currency)} a year, ${ofValue(annualLoss, value)} of the value</b> of ${isolateText(valueName)}. ${percent(value, allValue)} of it (${amount(value, currency)}) has a rate, at ${grouped(all.locations)} locations in all.</p>
 <p class="says">FEMA's rates are those of all buildings of a tract or county, from history and models: they compare books and places. They are no price of a house, know no deductibles, and say nothing of the worst years.</p>`;
 }
 
@@ -74,7 +74,7 @@ function placesTable({ currency, unit }: Facts, { locations }: LossFacts): Html 
     const { id, name, lat, lng, county, value, annualLoss, peril } = place;
     const texts = [id, name].filter(Boolean).join(' · ');
     const most = `${topicOf(peril.topic).title} ${percent(peril.annualLoss, annualLoss, 0)}`;
-    return html`<tr><th scope="row">${texts !== '' && html`${quoted(texts)} `}<small>${lat}, ${lng}${county !== '' && ` · ${county}`}</small></th><td class="n">${lineText(place)}</td><td class="n">${amount(value, currency)}</td><td class="n">${amount(annualLoss, currency)}</td><td class="n">${ofValue(annualLoss, value)}</td><td>${most}</td></tr>\n`;
+    return html`<tr><th scope="row">${texts !== '' && html`${isolateText(texts)} `}<small>${lat}, ${lng}${county !== '' && ` · ${county}`}</small></th><td class="n">${lineText(place)}</td><td class="n">${amount(value, currency)}</td><td class="n">${amount(annualLoss, currency)}</td><td class="n">${ofValue(annualLoss, value)}</td><td>${most}</td></tr>\n`;
   });
   return block(
     'The largest expected losses',

@@ -54,7 +54,12 @@ ${drawing(map, levels[drawn]!, layers.indexOf(first), first.scale, by)}
     ),
     known: Object.fromEntries(scales.map((scale) => [scale.id, knownWord(scale)])),
     counties: countyTexts(facts),
-    finds: map.finds.map(({ kind, name, at, county }) => [kind, name, ...at.map(tenth), county]),
+    finds: map.finds.map(({ kind, name, at, county }) => [
+      kind,
+      name,
+      ...at.map(roundToTenth),
+      county,
+    ]),
   })}</script>
 </figure>
 `;
@@ -113,7 +118,7 @@ function levelData(
     // The more dots, the smaller: those of a town would else be one blob.
     most:
       kind === 'hexagon' ? radius * 0.97 : Math.max(4, Math.min(10, 120 / Math.sqrt(bins.length))),
-    at: bins.map(({ at }) => at.map(tenth)),
+    at: bins.map(({ at }) => at.map(roundToTenth)),
     rows: bins.map(({ locations }) => locations),
     worth: valued ? bins.map((bin) => amount(bin.value ?? 0, facts.currency)) : null,
     counties,
@@ -132,7 +137,7 @@ function levelData(
   };
 }
 
-function tenth(value: number): number {
+function roundToTenth(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
@@ -193,14 +198,14 @@ ${below}<g id="marks">
 ${marks(level, layer, scale, by)}</g>
 ${above}</g>
 </svg>
-<script type="application/json" id="map-names">${jsonData(names.map(({ kind: of, name, at: [x, y], width }) => [of, name, tenth(x), tenth(y), Math.round(width)]))}</script>
+<script type="application/json" id="map-names">${jsonData(names.map(({ kind: of, name, at: [x, y], width }) => [of, name, roundToTenth(x), roundToTenth(y), Math.round(width)]))}</script>
 `;
 }
 
 /** Without the script, those of large states. */
 function stateNames(names: readonly MapName[]): Html {
   const large = names.filter(({ kind, width }) => kind === 'state' && width > 100);
-  return html`<g id="names">${large.map(({ name, at: [x, y] }) => html`<text class="state" text-anchor="middle" x="${tenth(x)}" y="${tenth(y)}">${name}</text>`)}</g>
+  return html`<g id="names">${large.map(({ name, at: [x, y] }) => html`<text class="state" text-anchor="middle" x="${roundToTenth(x)}" y="${roundToTenth(y)}">${name}</text>`)}</g>
 `;
 }
 
@@ -237,7 +242,7 @@ function marks(level: LevelData, layer: number, scale: Scale, by: 'rows' | 'valu
     const isPart = share > 0 && share < 1 && typical !== unansweredClass(scale);
     const transform = `translate(${x} ${y})`;
     const tone = scale.classes[typical]!.tone;
-    return html`${isPart && html`<use href="#mark" class="t-unanswered" data-bin="${bin}" transform="${transform}scale(${tenth(size)})"/>`}<use href="#mark" class="t-${tone}" data-bin="${bin}" transform="${transform}scale(${tenth(isPart ? size * Math.max(LEAST_PART, Math.sqrt(share)) : size)})"/>
+    return html`${isPart && html`<use href="#mark" class="t-unanswered" data-bin="${bin}" transform="${transform}scale(${roundToTenth(size)})"/>`}<use href="#mark" class="t-${tone}" data-bin="${bin}" transform="${transform}scale(${roundToTenth(isPart ? size * Math.max(LEAST_PART, Math.sqrt(share)) : size)})"/>
 `;
   });
 }

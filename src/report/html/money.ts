@@ -1,7 +1,7 @@
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { percent } from '../figures/facts.ts';
 import type { Credits } from '../figures/spending.ts';
-import { bar, type Html, html, scrolling, section, table } from './html.ts';
+import { bar, type Html, html, makeScrollable, section, table } from './html.ts';
 
 export function creditsSection(
   { isMadeUp, planned, charged, unknown, inFlight, allowed, saved, ledger }: Credits,
@@ -48,7 +48,7 @@ function ledgerTable(ledger: Credits['ledger']): Html {
       html`<tr><th scope="row">${KINDS[line.kind]}</th>${cells((column) => column(line))}</tr>\n`,
   );
   const foot = html`<th scope="row">All</th>${cells((column) => ledger.reduce((sum, line) => sum + column(line), 0))}`;
-  return scrolling(
+  return makeScrollable(
     'The ledger',
     table('Calls and credits by kind of call', heads, lines, '', foot),
   );

@@ -7,7 +7,7 @@ import { accumulationSection } from './accumulation.ts';
 import { riskSection } from './at-risk.ts';
 import { changesSection } from './changes.ts';
 import { heatSections } from './heat-tables.ts';
-import { type Html, html, markup, quoted, toneStyle } from './html.ts';
+import { type Html, html, isolateText, markup, toneStyle } from './html.ts';
 import { locationsSection } from './locations-table.ts';
 import { lossesSection } from './losses.ts';
 import { creditsSection } from './money.ts';
@@ -51,7 +51,7 @@ ${PATTERNS}
 <a class="skip" href="#content">Skip to the report</a>
 <header class="opening">
 ${contents(sections)}
-<h1>${quoted(titleOf(facts))}: ${counted(facts.all.locations, 'location')}</h1>
+<h1>${isolateText(titleOf(facts))}: ${counted(facts.all.locations, 'location')}</h1>
 ${opening(facts)}</header>
 <main id="content" class="sections">
 ${sections.map(({ body }) => body)}</main>
@@ -128,13 +128,13 @@ ${running && html`<p class="note" role="note"><strong>The run is under way.</str
 <p class="story">${story}</p>
 <dl class="facts">
 ${keyFigures(facts).map(([name, value, note]) => html`<div><dt>${name}</dt><dd>${value}<small>${note}</small></dd></div>\n`)}</dl>
-<p class="says">Perilbook hazard report · ${quoted(input)} · ${counted(topics.length, 'topic')} · answers from ${quoted(source)}${
-    oldest !== null && newest !== null && html`, ${dated(oldest, newest)}`
+<p class="says">Perilbook hazard report · ${isolateText(input)} · ${counted(topics.length, 'topic')} · answers from ${isolateText(source)}${
+    oldest !== null && newest !== null && html`, ${formatDates(oldest, newest)}`
   } · ${runAt === null ? 'No run yet' : `as of the run of ${time(runAt)}`} · report of ${time(madeAt)}</p>
 ${currencyTotals(facts)}`;
 }
 
-function dated(oldest: string, newest: string): string {
+function formatDates(oldest: string, newest: string): string {
   const [from, to] = [oldest.slice(0, 10), newest.slice(0, 10)];
   return from === to ? `of ${to}` : `of ${from} to ${to}`;
 }

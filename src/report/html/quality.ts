@@ -1,15 +1,18 @@
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { type Facts, type LocalDataset, lineText, percent } from '../figures/facts.ts';
-import { capital, type Html, html, quoted, scrolling, section, table } from './html.ts';
+import { capital, type Html, html, isolateText, makeScrollable, section, table } from './html.ts';
 
 export function qualitySection({ problems, unit, rows, all }: Facts): Html {
   const located = all.locations;
   const heads = html`<th scope="col">Problem</th><th scope="col" class="n">Rows</th><th scope="col">${capital(unit)}s of the file</th>`;
   const lines = problems.map(
     (problem) =>
-      html`<tr><th scope="row">${quoted(problem.note)}</th><td class="n">${grouped(problem.rows)}</td><td>${problem.places.map(lineText).join(' · ')}${problem.rows > problem.places.length && ' …'}</td></tr>\n`,
+      html`<tr><th scope="row">${isolateText(problem.note)}</th><td class="n">${grouped(problem.rows)}</td><td>${problem.places.map(lineText).join(' · ')}${problem.rows > problem.places.length && ' …'}</td></tr>\n`,
   );
-  const listed = scrolling('Data quality', table(`Problems, by rows and ${unit}s`, heads, lines));
+  const listed = makeScrollable(
+    'Data quality',
+    table(`Problems, by rows and ${unit}s`, heads, lines),
+  );
   return section(
     'quality',
     'Data quality',
@@ -59,7 +62,7 @@ export function missingSection({ rows, missing, credits }: Facts): Html {
     'missing',
     'Missing answers',
     html`<ul class="plain">
-${missing.stopped !== null && html`<li>The last run stopped early: ${quoted(missing.stopped)}</li>`}
+${missing.stopped !== null && html`<li>The last run stopped early: ${isolateText(missing.stopped)}</li>`}
 ${
   local
     ? html`<li>${missing.places === 0 ? 'Nothing left to look up.' : `${counted(missing.places, 'place')} left to look up.`}</li>`
@@ -70,9 +73,9 @@ ${
           html` Resume after <b>${dateTime(Date.parse(missing.resumeAfter))}</b>.`
         }</li>`
 }
-${account !== null && html`<li>${quoted(account.name)}: ${grouped(account.left)} of ${counted(account.allowance, 'credit')} left${account.assumed !== null && ` (${account.assumed})`}; the quota resets on ${dateTime(Date.parse(account.resetsAt))}.</li>`}
+${account !== null && html`<li>${isolateText(account.name)}: ${grouped(account.left)} of ${counted(account.allowance, 'credit')} left${account.assumed !== null && ` (${account.assumed})`}; the quota resets on ${dateTime(Date.parse(account.resetsAt))}.</li>`}
 </ul>
-${scrolling(title, table(title, heads, lines, '', foot))}${missing.reasons.length > 0 && reasons(missing.reasons)}`,
+${makeScrollable(title, table(title, heads, lines, '', foot))}${missing.reasons.length > 0 && reasons(missing.reasons)}`,
   );
 }
 
@@ -81,7 +84,7 @@ function reasons(notes: Facts['missing']['reasons']): Html {
   return html`<h3>Most common reasons</h3>
 <ul class="plain">
 ${shown.map(
-  ({ note, rows }) => html`<li>${counted(rows, 'row')}: ${quoted(note)}</li>\n`,
+  ({ note, rows }) => html`<li>${counted(rows, 'row')}: ${isolateText(note)}</li>\n`,
 )}${notes.length > shown.length && html`<li>and ${counted(notes.length - shown.length, 'other reason')}</li>`}</ul>
 `;
 }
@@ -98,17 +101,17 @@ export function sourcesSection(datasets: readonly LocalDataset[]): Html {
   );
   const lines = datasets.map(
     ({ name, level, vintage, states, source }) =>
-      html`<tr><th scope="row"><code>${name}</code>${level !== '' && html` (${level})`}</th><td>${quoted(vintage)}</td><td>${states?.join(', ') ?? 'US'}</td><td>${quoted(source)}</td></tr>\n`,
+      html`<tr><th scope="row"><code>${name}</code>${level !== '' && html` (${level})`}</th><td>${isolateText(vintage)}</td><td>${states?.join(', ') ?? 'US'}</td><td>${isolateText(source)}</td></tr>\n`,
   );
   return section(
     'sources',
     'Sources',
     html`<p class="says">The answers come from public data on this machine, as it was when the report was made.</p>
-${scrolling('Sources', table('Datasets with vintage and states', heads, lines))}${
+${makeScrollable('Sources', table('Datasets with vintage and states', heads, lines))}${
   licences.size > 0 &&
   html`<h3>Licences</h3>
 <ul class="plain">
-${[...licences].map(([licence, source]) => html`<li>${quoted(source)}: ${quoted(licence)}</li>\n`)}</ul>
+${[...licences].map(([licence, source]) => html`<li>${isolateText(source)}: ${isolateText(licence)}</li>\n`)}</ul>
 `
 }`,
   );

@@ -161,7 +161,7 @@ function linePath(line: readonly MapPoint[], frame: Frame, closed: boolean): str
     if (!isEnd && Math.hypot(tenX - lastX, tenY - lastY) < FINEST * 10) continue;
     if (index === 0) path = `M${tenX / 10} ${tenY / 10}l`;
     else if (tenX !== lastX || tenY !== lastY)
-      path += ` ${tenths(tenX - lastX)} ${tenths(tenY - lastY)}`;
+      path += ` ${formatTenths(tenX - lastX)} ${formatTenths(tenY - lastY)}`;
     [lastX, lastY] = [tenX, tenY];
   }
   return path.endsWith('l')
@@ -178,6 +178,6 @@ const SIDES: readonly ((point: MapPoint) => boolean)[] = [
 ];
 
 /** A number of tenths as SVG reads it, without a zero before the point. */
-function tenths(number: number): string {
+function formatTenths(number: number): string {
   return String(number / 10).replace(/^(-?)0\./, '$1.');
 }

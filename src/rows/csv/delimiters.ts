@@ -98,7 +98,7 @@ function otherDelimiter(
     ({ delimiter }) => delimiter !== ' ' || certain.length > 0,
   );
   if (likely === undefined) return null;
-  const given = typed(likely.delimiter);
+  const given = formatDelimiter(likely.delimiter);
   const hint = `If ${given.name} separates its columns, add --delimiter ${given.option} (delimiter: ${given.yaml} in the job file).`;
   return { delimiter: null, hint };
 }
@@ -131,7 +131,7 @@ function alignedHint(header: string): string {
 }
 
 /** A delimiter as it is typed in a shell and in YAML. */
-function typed(delimiter: string): { name: string; option: string; yaml: string } {
+function formatDelimiter(delimiter: string): { name: string; option: string; yaml: string } {
   const code = delimiter.charCodeAt(0);
   if (code > 32)
     return {

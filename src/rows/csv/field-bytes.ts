@@ -177,7 +177,7 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const PLAIN = /^\w[\w .:/#&()%'-]*$/;
 
 /** Spreadsheets mark a text by an apostrophe. A text that is a number stays a number. */
-function harmless(text: string): string {
+function markFormula(text: string): string {
   return BEGINS_FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
 }
 
@@ -192,7 +192,7 @@ export function textFormatter({
   return (given, isWritten) => {
     if (PLAIN.test(given) && !given.includes(delimiter)) return given;
     return encodeText(
-      stringify([[isWritten ? harmless(printable(given)) : given]], options),
+      stringify([[isWritten ? markFormula(printable(given)) : given]], options),
       encoding,
     );
   };

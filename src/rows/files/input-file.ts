@@ -120,7 +120,7 @@ async function makeInput(
   let filled = 0;
   while (filled < head.length) {
     const { bytesRead } = await readFd(fd, head, filled, head.length - filled, filled);
-    if (bytesRead === 0) throw changed(name);
+    if (bytesRead === 0) throw changedError(name);
     filled += bytesRead;
   }
   const isWhole = head.length === size;
@@ -169,7 +169,7 @@ function startPass(
   };
   if (!isSame()) {
     end();
-    throw changed(name);
+    throw changedError(name);
   }
   return {
     async readInto(buffer, offset, position) {
@@ -179,14 +179,14 @@ function startPass(
       return (await read.catch((error) => Promise.reject(asUnreadable(name, error)))).bytesRead;
     },
     async assertSame() {
-      if (!isSame()) throw changed(name);
+      if (!isSame()) throw changedError(name);
     },
     [Symbol.asyncDispose]: async () => end(),
   };
 }
 
 function asGone(name: string, error: unknown): unknown {
-  return hasSystemCode(error, 'ENOENT') ? changed(name) : asUnreadable(name, error);
+  return hasSystemCode(error, 'ENOENT') ? changedError(name) : asUnreadable(name, error);
 }
 
 async function spool(stream: Readable, name: string): Promise<number> {
@@ -209,7 +209,7 @@ function endless(name: string): PerilbookError {
   );
 }
 
-function changed(file: string): PerilbookError {
+function changedError(file: string): PerilbookError {
   const hint = 'Run again when no other program writes to it; answers that were bought are kept.';
   return unreadable(file, 'has changed since it was opened', hint);
 }

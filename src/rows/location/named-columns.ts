@@ -19,12 +19,12 @@ type Role = keyof typeof OPTIONS;
 /** The exact name comes first, then the name in any case, then the number of a column; a number that several columns have as their name
  * is the number of one. @throws INPUT_COLUMNS */
 export function indexOfNamed(names: readonly string[], wanted: string, role: Role): number {
-  const plain = (name: string) => name.trim().toLowerCase();
+  const foldCase = (name: string) => name.trim().toLowerCase();
   const number = /^\d+$/.test(wanted.trim()) ? Number(wanted) : 0;
   const isNumber = number >= 1 && number <= names.length;
   for (const matches of [
     (name: string) => name === wanted,
-    (name: string) => plain(name) === plain(wanted),
+    (name: string) => foldCase(name) === foldCase(wanted),
   ]) {
     const matching = [...names.keys()].filter((i) => matches(names[i]!));
     if (matching.length === 1) return matching[0]!;

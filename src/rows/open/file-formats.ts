@@ -256,7 +256,10 @@ export function formatOfOutput(output: string): string | null {
 export function makingOf(output: string, format: string): FormatMaking {
   const { making } = formatNamed(format);
   if (making === undefined)
-    throw unmade(output, `this input cannot be written as ${extensionOf(output).toLowerCase()}`);
+    throw unmadeError(
+      output,
+      `this input cannot be written as ${extensionOf(output).toLowerCase()}`,
+    );
   return making;
 }
 
@@ -268,19 +271,19 @@ export function checkFormat(output: string, format: string): void {
   const asked = formatOfOutput(output);
   const { compressed } = formatNamed(asked ?? format);
   if (compressed !== undefined && ending !== extension)
-    throw unmade(output, `${compressed} is compressed inside`);
+    throw unmadeError(output, `${compressed} is compressed inside`);
   // A new workbook has no macros.
   if (format === 'xlsm' && asked === 'xlsx')
-    throw unmade(output, 'a workbook with macros is written as .xlsm only');
+    throw unmadeError(output, 'a workbook with macros is written as .xlsm only');
   const isMade = asked === null || asked === format || formatNamed(asked).making !== undefined;
   const named = FILE_FORMATS.filter(({ ofCopies }) => ofCopies?.includes(extension));
   const isCopy = named.length === 0 || named.some(({ name }) => name === format);
   if (isMade && !isCopy)
     throw unwritable(output, `${extension} is written only from a JSON input`, 'Name it .ndjson.');
-  if (!isMade) throw unmade(output, `this input cannot be written as ${extension}`);
+  if (!isMade) throw unmadeError(output, `this input cannot be written as ${extension}`);
 }
 
-function unmade(output: string, why: string): PerilbookError {
+function unmadeError(output: string, why: string): PerilbookError {
   const made = FILE_FORMATS.filter(({ making }) => making !== undefined).map(
     ({ extensions }) => extensions[0]!,
   );

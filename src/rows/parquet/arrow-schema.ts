@@ -35,7 +35,7 @@ export function extendArrowSchema(
   added: readonly AddedColumn[],
 ): string | null {
   try {
-    return extended(messageIn(Buffer.from(value, 'base64')), kept, added);
+    return extendSchema(messageIn(Buffer.from(value, 'base64')), kept, added);
   } catch (error) {
     // A reference leads outside the value.
     if (error instanceof RangeError) return null;
@@ -49,7 +49,7 @@ function messageIn(bytes: Buffer): Buffer {
   return bytes.subarray(at + 4, at + 4 + bytes.readUInt32LE(at));
 }
 
-function extended(
+function extendSchema(
   bytes: Buffer,
   kept: readonly string[],
   added: readonly AddedColumn[],

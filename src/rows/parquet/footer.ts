@@ -57,11 +57,11 @@ async function readFooter(
   input: InputFile,
   pass: BytePass,
 ): Promise<{ footer: ThriftStruct; bodyEnd: number }> {
-  if (input.size < MAGIC.length + TAIL_BYTES) throw cutOff(input.name);
+  if (input.size < MAGIC.length + TAIL_BYTES) throw cutOffError(input.name);
   const tail = await readAt(pass, input.size - TAIL_BYTES, TAIL_BYTES);
   const magic = tail.toString('latin1', 4);
-  if (magic === 'PARE') throw encrypted(input.name);
-  if (magic !== MAGIC) throw cutOff(input.name);
+  if (magic === 'PARE') throw encryptedError(input.name);
+  if (magic !== MAGIC) throw cutOffError(input.name);
   const length = tail.readUInt32LE(0);
   const bodyEnd = input.size - TAIL_BYTES - length;
   if (bodyEnd < MAGIC.length)
@@ -69,7 +69,7 @@ async function readFooter(
   if (length > LARGEST_FOOTER)
     throw new Damage(`its footer of ${length} bytes is over ${LARGEST_FOOTER}`);
   const { struct: footer, end } = readThrift(await readAt(pass, bodyEnd, length));
-  if (FOOTER.encryption.read(footer)) throw encrypted(input.name);
+  if (FOOTER.encryption.read(footer)) throw encryptedError(input.name);
   if (end !== length) throw new Damage('its footer is followed by other bytes');
   return { footer, bodyEnd };
 }
@@ -115,7 +115,7 @@ function describe(input: InputFile, footer: ThriftStruct, bodyEnd: number): Parq
 
 function checkChunk(file: ParquetFile, group: RowGroup, node: SchemaNode): void {
   const chunk = group.chunks[node.leaf!.index]!;
-  if (CHUNK.encryption.read(chunk)) throw encrypted(file.input.name);
+  if (CHUNK.encryption.read(chunk)) throw encryptedError(file.input.name);
   const otherFile = CHUNK.otherFile.read(chunk);
   if (otherFile) throw new Damage(`column ${node.name} lies in another file (${otherFile})`);
   const { values } = chunkRange(file, group, node);
@@ -154,12 +154,12 @@ export function chunkRange(file: ParquetFile, group: RowGroup, node: SchemaNode)
   return { start, end: start + size, values, codec };
 }
 
-function encrypted(file: string): PerilbookError {
+function encryptedError(file: string): PerilbookError {
   const hint = 'Decrypt it with the program that wrote it, and give Perilbook the plain file.';
   return unreadable(file, 'is encrypted', hint);
 }
 
-function cutOff(file: string): PerilbookError {
+function cutOffError(file: string): PerilbookError {
   const hint = 'Copy or download it again: the end of the file is missing.';
   return unreadable(file, 'is a Parquet file that was cut off', hint);
 }

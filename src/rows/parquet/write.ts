@@ -95,7 +95,7 @@ async function copyBody(
       chunks.push(movedChunk(file.rowGroups[index]!.chunks[leaf.leaf!.index]!, sink.position()));
       await copy(start, end);
     }
-    copied.push({ group: edited(group, [], [ROW_GROUP.start.make(from)]), chunks });
+    copied.push({ group: editStruct(group, [], [ROW_GROUP.start.make(from)]), chunks });
   }
   return copied;
 }
@@ -110,9 +110,9 @@ function movedChunk(chunk: ThriftStruct, to: number): ThriftStruct {
   const start = Math.min(...parts.map((field) => field.read(meta)!));
   const positions = parts.map((field) => field.make(field.read(meta)! - start + to));
   const { indexStart, bloomFilter, bloomFilterSize } = CHUNK_META;
-  const moved = edited(meta, [indexStart, bloomFilter, bloomFilterSize], positions);
+  const moved = editStruct(meta, [indexStart, bloomFilter, bloomFilterSize], positions);
   const { offsetIndex, offsetIndexSize, columnIndex, columnIndexSize } = CHUNK;
-  return edited(
+  return editStruct(
     chunk,
     [offsetIndex, offsetIndexSize, columnIndex, columnIndexSize],
     // The format's own advice for a field that no reader should use.
@@ -121,7 +121,7 @@ function movedChunk(chunk: ThriftStruct, to: number): ThriftStruct {
 }
 
 /** A copy without some fields, and with other values of fields that it has. */
-function edited(
+function editStruct(
   { fields }: ThriftStruct,
   without: readonly { readonly id: number }[],
   changed: readonly ThriftField[],

@@ -46,7 +46,7 @@ export async function listParts(
     const before = byName.size + unfinished.size;
     const stats = statSync(source, { throwIfNoEntry: false });
     const isNamed = stats !== undefined && !stats.isDirectory();
-    if (stats === undefined && !isPattern(source)) throw missing(source);
+    if (stats === undefined && !isPattern(source)) throw missingError(source);
     const paths = isNamed ? [source] : stats ? await filesBelow(source) : globSync(source);
     for (const path of paths) {
       const name = relative(folder, path).split(sep).join('/');
@@ -98,7 +98,7 @@ function refuseSameNames(parts: readonly ListedPart[]): void {
   }
 }
 
-function missing(path: string): PerilbookError {
+function missingError(path: string): PerilbookError {
   const hint = existsSync(dirname(path))
     ? 'Check the name of the file.'
     : 'Check the name of its folder.';

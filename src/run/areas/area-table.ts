@@ -1,6 +1,6 @@
 import type { AreaLevel } from '../../contract/topics.ts';
 import type { CellAreaFinder, CellAreas } from '../../data/tables/cell-area-finder.ts';
-import { type CellTable, grown, inMapOrder } from '../scan/cell-table.ts';
+import { type CellTable, growArray, inMapOrder } from '../scan/cell-table.ts';
 
 const NONE = 0;
 
@@ -54,7 +54,7 @@ export class AreaTable {
 
   #grow(level: AreaLevel, cell: number): void {
     const old = this.#cells[level];
-    this.#cells[level] = grown(old, new Int32Array(Math.max(cell + 1, 2 * old.length)));
+    this.#cells[level] = growArray(old, new Int32Array(Math.max(cell + 1, 2 * old.length)));
   }
 }
 

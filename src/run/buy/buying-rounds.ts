@@ -28,11 +28,11 @@ import { type BuyingContext, beginBuying, CellQueue } from './buying.ts';
 /** Buys until everything is bought, or until credits or time are used up or the service fails.
  * @returns why it stopped early; null if everything was bought */
 export async function buyInRounds(context: BuyingContext): Promise<Stop | null> {
-  return explained(context, await buyRounds(context));
+  return explainStop(context, await buyRounds(context));
 }
 
 /** Explains a quota that ended earlier than the ledger expected, or covers no call: the ledger's figures, and what the user can do. */
-async function explained(
+async function explainStop(
   { job, store, limits, service, effects, progress }: BuyingContext,
   stop: Stop | null,
 ) {

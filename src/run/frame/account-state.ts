@@ -80,7 +80,7 @@ export async function withLastTerms(
   if (last === undefined) return { job, last: null };
   const { isAssumed, isDayAssumed } = job.account;
   const account = {
-    ...(isAssumed && !last.isAssumed ? subscribed(job.account, last) : job.account),
+    ...(isAssumed && !last.isAssumed ? applyTerms(job.account, last) : job.account),
     ...(isDayAssumed && !last.isDayAssumed
       ? { anniversaryDay: last.anniversaryDay, isDayAssumed: false }
       : {}),
@@ -91,7 +91,7 @@ export async function withLastTerms(
 }
 
 /** With another subscription the same dollars are other credits of overage, rounded down: never more dollars than allowed. */
-function subscribed(account: JobAccount, { subscription }: LastTerms): JobAccount {
+function applyTerms(account: JobAccount, { subscription }: LastTerms): JobAccount {
   const dollars = account.overageCredits * (account.subscription.overageRate ?? 0);
   const { overageRate } = subscription;
   const overageCredits = overageRate ? creditsFor(dollars, overageRate) : 0;

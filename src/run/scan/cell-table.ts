@@ -141,18 +141,18 @@ export class CellTable {
   }
 
   #growColumns(): void {
-    this.#keys = grown(this.#keys, new Int32Array(shared(this.#size * 16)));
-    this.#rows = grown(this.#rows, new Uint32Array(shared(this.#size * 8)));
-    this.#values = grown(this.#values, new Float64Array(shared(this.#size * 16)));
+    this.#keys = growArray(this.#keys, new Int32Array(shared(this.#size * 16)));
+    this.#rows = growArray(this.#rows, new Uint32Array(shared(this.#size * 8)));
+    this.#values = growArray(this.#values, new Float64Array(shared(this.#size * 16)));
     if (this.#lossValues !== null)
-      this.#lossValues = grown(this.#lossValues, new Float64Array(shared(this.#size * 16)));
+      this.#lossValues = growArray(this.#lossValues, new Float64Array(shared(this.#size * 16)));
   }
 }
 
 const shared = (bytes: number): SharedArrayBuffer => new SharedArrayBuffer(bytes);
 
 /** A longer array with the same content. */
-export function grown<A extends Int32Array | Uint32Array | Float64Array>(old: A, next: A): A {
+export function growArray<A extends Int32Array | Uint32Array | Float64Array>(old: A, next: A): A {
   next.set(old);
   return next;
 }
@@ -174,13 +174,13 @@ export function inMapOrder(
     const { lat7, lng7 } = cells.cell(number);
     const row = Math.floor(((lat7 / 1e7 + 90) / 180) * (SQUARES - 1));
     const column = Math.floor(((lng7 / 1e7 + 180) / 360) * (SQUARES - 1));
-    keyed[next++] = (spread(row) * 2 + spread(column)) * MOST_CELLS + number;
+    keyed[next++] = (spreadBits(row) * 2 + spreadBits(column)) * MOST_CELLS + number;
   }
   return keyed.sort().map((key) => key % MOST_CELLS);
 }
 
 /** Puts a zero between the bits of a number. */
-function spread(bits: number): number {
+function spreadBits(bits: number): number {
   let spaced = bits;
   spaced = (spaced | (spaced << 8)) & 0x00ff00ff;
   spaced = (spaced | (spaced << 4)) & 0x0f0f0f0f;

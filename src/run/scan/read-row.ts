@@ -61,8 +61,8 @@ export function locate(
   const { parsed, isLenient, isInside } = pair
     ? readPair(lat, coordinates, pair)
     : readTexts(
-        signed(lat, row.fields, compass?.lat),
-        signed(lng, row.fields, compass?.lng),
+        addSign(lat, row.fields, compass?.lat),
+        addSign(lng, row.fields, compass?.lng),
         coordinates,
       );
   if (!parsed.ok) return parsed;
@@ -72,7 +72,7 @@ export function locate(
 }
 
 /** A number with the sign of the compass letter that is in a column beside it. */
-function signed(
+function addSign(
   text: string,
   fields: readonly string[],
   compass: number | null | undefined,

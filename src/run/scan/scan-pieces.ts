@@ -6,7 +6,7 @@ import { openRowFile } from '../../rows/open/open-row-file.ts';
 import type { NumberBatch, PieceReader, Row, RowPiece, RowPieces } from '../../rows/port.ts';
 import type { InThread } from '../../threads/thread-messages.ts';
 import { inOrder, type ThreadPool } from '../../threads/thread-pool.ts';
-import { grown } from './cell-table.ts';
+import { growArray } from './cell-table.ts';
 import { type ColumnType, ColumnTypes } from './column-types.ts';
 import type { Layout } from './layout.ts';
 import { type LocateSettings, type ScannedRow, scannedRow } from './read-row.ts';
@@ -287,9 +287,9 @@ class PieceRows {
     const needed = 2 * (this.#rows + more);
     if (needed <= this.#cells.length) return;
     const room = Math.max(2 * this.#cells.length, needed);
-    this.#cells = grown(this.#cells, new Int32Array(room));
-    if (this.#layout.values > 0) this.#values = grown(this.#values, new Float64Array(room / 2));
+    this.#cells = growArray(this.#cells, new Int32Array(room));
+    if (this.#layout.values > 0) this.#values = growArray(this.#values, new Float64Array(room / 2));
     if (this.#lossValues !== null)
-      this.#lossValues = grown(this.#lossValues, new Float64Array(room / 2));
+      this.#lossValues = growArray(this.#lossValues, new Float64Array(room / 2));
   }
 }

@@ -45,15 +45,15 @@ export const VALUE_NOTES: Readonly<
   Record<ValueProblem['finding'], (problem: ValueProblem) => string>
 > = {
   value_not_a_number: ({ column, text }) =>
-    `The value is not a number and counts as 0, for example ${shortened(text)} in column ${column}. Correct it, or name another column: --order-by COLUMN.`,
+    `The value is not a number and counts as 0, for example ${shortenNote(text)} in column ${column}. Correct it, or name another column: --order-by COLUMN.`,
   value_negative: ({ column, text }) =>
-    `The value is negative and counts as 0, for example ${shortened(text)} in column ${column}.`,
+    `The value is negative and counts as 0, for example ${shortenNote(text)} in column ${column}.`,
   value_missing: ({ column }) => `No value: ${column} is empty, which counts as 0.`,
   formula_not_calculated: ({ column }) =>
     `A formula without a stored value is read as empty, for example in column ${column}. Open the workbook in Excel or LibreOffice, and save it.`,
 };
 const LONGEST_EXAMPLE = 24;
-const shortened = (text: string): string =>
+const shortenNote = (text: string): string =>
   JSON.stringify(text.length > LONGEST_EXAMPLE ? `${text.slice(0, LONGEST_EXAMPLE)}…` : text);
 const CURRENCY =
   'The value is in another currency than the first. The order of buying compares the numbers without conversion.';

@@ -37,7 +37,7 @@ export function openAccounts(file: string): AccountsDatabase {
       busyTimeoutMs: BUSY_TIMEOUT_MS,
       isPrivate: true,
       otherVersion: (version, supported) =>
-        unusable(
+        unusableError(
           file,
           version < supported
             ? 'it was made by an earlier development version of Perilbook'
@@ -48,11 +48,16 @@ export function openAccounts(file: string): AccountsDatabase {
     return database as AccountsDatabase;
   } catch (error) {
     if (error instanceof PerilbookError) throw error;
-    throw unusable(file, error instanceof Error ? error.message : String(error), { file }, error);
+    throw unusableError(
+      file,
+      error instanceof Error ? error.message : String(error),
+      { file },
+      error,
+    );
   }
 }
 
-function unusable(
+function unusableError(
   file: string,
   reason: string,
   context: PerilbookError['context'],

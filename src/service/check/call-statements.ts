@@ -16,7 +16,7 @@ import {
   expect,
   expectShape,
   NotChecked,
-  naming,
+  nameInReason,
   partOf,
   type Statement,
 } from './statement.ts';
@@ -165,7 +165,7 @@ function ofReplies(
       const chosen = choose(context);
       if (!chosen.some(({ reply: { status } }) => status === 200))
         throw new NotChecked('no call was answered');
-      for (const exchange of chosen) naming(nameOf(exchange), () => look(exchange, chosen));
+      for (const exchange of chosen) nameInReason(nameOf(exchange), () => look(exchange, chosen));
     },
   };
 }

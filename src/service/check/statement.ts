@@ -131,7 +131,7 @@ export function expectShape<T>(schema: z.ZodType<T>, value: unknown, what: strin
 }
 
 /** Puts the name of the checked part before the problem. */
-export function naming(name: string, check: () => void): void {
+export function nameInReason(name: string, check: () => void): void {
   try {
     check();
   } catch (error) {

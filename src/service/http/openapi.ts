@@ -40,9 +40,13 @@ export function openApiDocument(standardTopics: readonly TopicSlug[]): unknown {
         get: lookup('enterprise', 'All topics', bundleEnvelope(PAID_SLUGS)),
       },
       '/healthz': {
-        get: free('health', 'Whether the service runs, and how many topics it can answer', HEALTH),
+        get: describeFree(
+          'health',
+          'Whether the service runs, and how many topics it can answer',
+          HEALTH,
+        ),
       },
-      '/openapi.json': { get: free('openapi', 'This document', z.looseObject({})) },
+      '/openapi.json': { get: describeFree('openapi', 'This document', z.looseObject({})) },
     },
     components: {
       securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
@@ -114,7 +118,7 @@ function lookup(
   };
 }
 
-function free(operationId: string, summary: string, body: z.ZodType): unknown {
+function describeFree(operationId: string, summary: string, body: z.ZodType): unknown {
   return { operationId, summary, security: [], responses: { 200: response(summary, body) } };
 }
 

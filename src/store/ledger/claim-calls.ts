@@ -56,13 +56,13 @@ export function* claimCalls(
   const { account, source } = asked[0]!.terms;
   const requests = asked.map(({ request }) => request);
   const terms = asked.map((claim) => claim.terms);
-  const around = () =>
+  const readAround = () =>
     together(sumUsage(database, windows, account, terms), aroundCalls(table, source, requests));
   const [locked, , found, prices, numbers] = yield* readTogether(
     lockAccounts(table, [account]),
     // Two accounts may claim the same cell.
     readRows(statement(`SELECT id FROM sources WHERE id = $1 ${dialect.forUpdate}`, [source])),
-    around(),
+    readAround(),
     readRows(pricesOf(database, source)),
     readRows(dialect.newNumbers('calls', 'id', '(SELECT max(id) FROM calls)', asked.length)),
   );
@@ -73,7 +73,7 @@ export function* claimCalls(
   let [usage, calls] = found;
   if (dead.length > 0) {
     yield* giveUpCalls(table, dead);
-    [[usage, calls]] = yield* readTogether(around());
+    [[usage, calls]] = yield* readTogether(readAround());
     // The windows include calls that this transaction has settled as unknown. They would be wrong if it is not committed.
     windows.clear();
   }
