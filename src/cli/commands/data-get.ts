@@ -30,6 +30,7 @@ import {
   estimatedBytes,
   type SourceOutcome,
   sizeOfAll,
+  sourceErrorMessage,
   sourceOutcomeMessages,
   sourceOutcomesJson,
   transferMessage,
@@ -137,11 +138,13 @@ async function obtainAndLoad(
     (outcome) => {
       const { error, loaded, without = [] } = outcome;
       const hasNothing = without.length > 0 && (loaded?.records ?? 0) === 0;
-      const isAlong = along.has(outcome.source.name);
-      const level =
-        error !== undefined && !isAlong ? 'error' : error || hasNothing ? 'warning' : 'info';
+      if (flags.json) return;
+      const lines = sourceOutcomeMessages(outcome);
+      if (lines.length > 0) say(context, lines.join('\n'), hasNothing ? 'warning' : 'info');
+      if (!(error instanceof PerilbookError)) return;
       const color = colorFor(context, context.stderr);
-      if (!flags.json) say(context, sourceOutcomeMessages(outcome, color).join('\n'), level);
+      const level = along.has(outcome.source.name) ? 'warning' : 'error';
+      say(context, sourceErrorMessage(outcome, error, color), level);
     },
   );
   if (flags.json) sayJson(context, sourceOutcomesJson(outcomes));

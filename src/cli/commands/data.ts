@@ -106,7 +106,10 @@ async function listCommand(context: CliContext, flags: Flags<'data'>): Promise<u
   if (downloaded.length > 0)
     lines.push(...updateLines(downloaded, context.clock.now(), lineWidth(context.stdout)));
   const others = here.filter((entry) => entry.downloaded === null);
-  if (others.length > 0) {
+  // The list is long: who has data looks for that first.
+  if (others.length > 0 && downloaded.length + datasets.length > 0 && flags.all !== true)
+    lines.push(`${counted(others.length, 'other source')} can be downloaded: perilbook data --all`);
+  else if (others.length > 0) {
     lines.push(
       'Can be downloaded (perilbook data get NAME; NAME is one of these, a topic, natural or all):',
       ...listed(
@@ -185,7 +188,7 @@ function updateLines(downloaded: readonly SourceHere[], now: number, width: numb
     isDue(source, of!, now) ? 'due' : 'not yet',
     of!.states.join(', '),
   ]);
-  const head = ['source', 'published', 'checked', 'newer', 'of'];
+  const head = ['source', 'published', 'checked', 'newer', 'states'];
   return [
     'The next perilbook data update asks these sources, and downloads what changed:',
     ...fittingTable(head, rows, ['published'], '  ', width),

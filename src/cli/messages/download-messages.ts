@@ -80,7 +80,7 @@ export function downloadPlanMessages(
     : 'All';
   return [
     ...(states === null ? [] : [`States: ${states.join(', ')}`]),
-    ...table(['source', 'size', 'of', 'changes', 'from'], rows, ''),
+    ...table(['source', 'size', 'states', 'changes', 'from'], rows, ''),
     `In all ${sizeOfAll(wanted)}.`,
     ...(mirror === undefined
       ? []
@@ -164,10 +164,15 @@ export interface SourceOutcome extends ObtainedSource {
   readonly without?: readonly string[];
 }
 
-export function sourceOutcomeMessages(
-  { source, newFiles, againAt, loaded, without = [], error }: SourceOutcome,
-  color: Color,
-): string[] {
+/** What came of a source, but an error. */
+export function sourceOutcomeMessages({
+  source,
+  newFiles,
+  againAt,
+  loaded,
+  without = [],
+  error,
+}: SourceOutcome): string[] {
   const lines: string[] = [];
   if (loaded !== undefined) {
     const { records, vintage, states, rejected, notes } = loaded;
@@ -186,14 +191,20 @@ export function sourceOutcomeMessages(
     lines.push(`${source.name}: ${state}${unsure}.`);
   }
   if (without.length > 0) lines.push(`  The publisher has no record of ${without.join(', ')}.`);
-  if (error instanceof PerilbookError) {
-    const rest =
-      loaded !== undefined && error.code === 'SERVICE_DATA'
-        ? 'the stored data of other states stays. '
-        : '';
-    lines.push(`${source.name}: ${rest}${error.message}`, hintLine(error, color));
-  }
   return lines;
+}
+
+/** Why a source was not obtained or loaded, in part or whole, and what to do. */
+export function sourceErrorMessage(
+  { source, loaded }: SourceOutcome,
+  error: PerilbookError,
+  color: Color,
+): string {
+  const rest =
+    loaded !== undefined && error.code === 'SERVICE_DATA'
+      ? 'the stored data of other states stays. '
+      : '';
+  return `${source.name}: ${rest}${error.message}\n${hintLine(error, color)}`;
 }
 
 const comparedBy = ({ download }: Source): string =>

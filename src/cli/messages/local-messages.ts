@@ -94,7 +94,7 @@ function datasetLines(
   ]);
   const distinct = [...new Map(rows.map((row) => [row.join('\n'), row])).values()];
   return fittingTable(
-    ['for', 'dataset', 'vintage', 'of', 'source'],
+    ['for', 'dataset', 'vintage', 'states', 'source'],
     distinct,
     ['source'],
     '  ',

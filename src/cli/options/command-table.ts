@@ -297,7 +297,13 @@ export const COMMAND_TABLE = {
       'data update                               (downloads only what changed)',
       'data load sample                          (made-up data for all topics)',
     ],
-    options: { ...db, ...sources, ...log, ...json },
+    options: {
+      all: { type: 'boolean', describe: 'list what could be downloaded, too' },
+      ...db,
+      ...sources,
+      ...log,
+      ...json,
+    },
   },
   'data get': {
     argument: ['[names..]', 'topics, sources, natural or all'],

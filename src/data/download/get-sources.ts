@@ -317,7 +317,7 @@ function undatedUntil(source: Source, slices: readonly Slice[], folder: string):
 
 /** The header with the key, for the agency alone, or for the address that was given with `key_file`; the key is in no address. */
 function keyHeaders(
-  { name, download, isElsewhere, keyVariable, keyFile, note = '' }: Source,
+  { download, isElsewhere, keyVariable, keyFile, note = '' }: Source,
   env: KeyVariables,
   mirror: string | undefined,
 ): Record<string, string> {
@@ -329,7 +329,7 @@ function keyHeaders(
   const keySource =
     keyFile === undefined ? `the environment variable ${keyVariable}` : `the file "${keyFile}"`;
   const problem = key ? 'holds characters that no key has' : 'holds none';
-  throw downloadFailed(`${name} needs an API key, and ${keySource} ${problem}`, note);
+  throw downloadFailed(`An API key is needed, and ${keySource} ${problem}`, note);
 }
 
 function keyIn(file: string): string {

@@ -55,7 +55,7 @@ Unavailable, because a dataset is missing:
   ca_fire_zone: ca_fire_zone                                 perilbook data get ca_fire_zone
   coastal_barrier: coastal_barrier                           perilbook data get coastal_barrier
 The next perilbook data update asks these sources, and downloads what changed:
-  source       published             checked         newer    of
+  source       published             checked         newer    states
   air-quality  twice a year          3 days 0 h ago  not yet  US
   radon        never: drawn in 1993  3 days 0 h ago  not yet  US
 `;
@@ -417,7 +417,10 @@ test('a file at an own address may have any form that its loader reads, also on 
 test('a key that is missing, a mirror that is none and an update of nothing say what to do', async (t) => {
   const { run, options } = await setUp(t);
   const keyless = await perilbook(['data', 'get', 'alternative-fuels-afdc', '--yes'], options);
-  assert.match(keyless.stderr, /PERILBOOK_AFDC_KEY holds none\n {2}Needs a free key from https/);
+  assert.match(
+    keyless.stderr,
+    /PERILBOOK_AFDC_KEY holds none\n {2}hint: Needs a free key from https/,
+  );
   const nowhere = await perilbook(
     ['data', 'get', 'radon', '--mirror', 'nowhere', '--yes'],
     options,
@@ -475,7 +478,9 @@ test('data lists what is loaded by topic, and the command that gets what is miss
   const { run, mirror, options, folder, downloads } = await setUp(t);
   await run(['get', 'air-quality', 'radon', '--yes', '--states', 'VA']);
   options.clock.move(3 * 86_400_000);
-  const { stdout } = await perilbook(['data'], options);
+  const short = (await perilbook(['data'], options)).stdout;
+  assert.match(short, /\n\d+ other sources can be downloaded: perilbook data --all\n/);
+  const { stdout } = await perilbook(['data', '--all'], options);
   const [before, offered] = stdout.split('Can be downloaded');
   const others = /\n {2}\w+: areas, sites:(?!brownfield|oilGasWell)\w+ .*/g;
   const listed = before!

@@ -350,7 +350,7 @@ test('a state that a file at an own address no longer has keeps its records unti
     assert.match(stderr, /tri: loaded 9 records of MD, VA, 2025\./);
     assert.match(
       stderr,
-      /tri: the stored data of other states stays\. .* covers MD, VA, and the rows of RI would be lost\n {2}Check /,
+      /tri: the stored data of other states stays\. .* covers MD, VA, and the rows of RI would be lost\n {2}hint: Check /,
     );
     assert.equal(await rows(), 12);
     assert.equal(mirror.downloads(), 1);
@@ -365,7 +365,7 @@ test('a state that a file at an own address no longer has keeps its records unti
   assert.equal(cut.code, 2);
   assert.match(
     cut.stderr,
-    /VA has 5 records here and 2 in the load\n {2}Check that .* or add --replace\./,
+    /VA has 5 records here and 2 in the load\n {2}hint: Check that .* or add --replace\./,
   );
   assert.equal(await rows(), 9);
 });
