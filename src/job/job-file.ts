@@ -20,6 +20,17 @@ export const jobFileSchema = z.strictObject(
 
 export type JobFile = z.infer<typeof jobFileSchema>;
 
+/** The same where words are texts, as in `const job = { service: 'sample' }`: they are checked when the job is read. */
+export type JobSettings = Widened<JobFile>;
+
+type Widened<T> = T extends string
+  ? T | (string & {})
+  : T extends readonly (infer Element)[]
+    ? readonly Widened<Element>[]
+    : T extends object
+      ? { readonly [Name in keyof T]: Widened<T[Name]> }
+      : T;
+
 export function jobFileJsonSchema(): SettingsSchema {
   const schema = z.toJSONSchema(jobFileSchema, {
     target: 'draft-7',

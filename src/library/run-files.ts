@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
 import { libraryHost, openRun } from '../host/run-host.ts';
-import type { JobFile } from '../job/job-file.ts';
+import type { JobSettings } from '../job/job-file.ts';
 import { relativeTo } from '../job/merge-settings.ts';
 import { readJobFile } from '../job/read-job-file.ts';
 import { type Job, makeJob } from '../job/settings.ts';
@@ -42,7 +42,10 @@ export interface JobOptions {
 /** Prices a job: reads its input and says what a run would buy. Spends nothing, needs no key.
  * @param job the path of a job file, or its settings
  * @throws PerilbookError USAGE, JOB_FILE, INPUT_*, OUTPUT_UNWRITABLE, LOCAL_DATA, STORE_* */
-export async function plan(job: string | JobFile, options: JobOptions = {}): Promise<PlanSummary> {
+export async function plan(
+  job: string | JobSettings,
+  options: JobOptions = {},
+): Promise<PlanSummary> {
   const { resolved, host, onEvent } = readJobOptions(job, options);
   const progress = newProgress();
   await using opened = await openRun(host, resolved, { isPlan: true, progress });
@@ -55,7 +58,7 @@ export async function plan(job: string | JobFile, options: JobOptions = {}): Pro
  * @param job the path of a job file, or its settings
  * @returns how the run ended, and why if it stopped early: a reached budget or quota is no error
  * @throws PerilbookError as `plan`; NEEDS_APPROVAL, KEY_*, SCOPE_MISSING */
-export async function run(job: string | JobFile, options: JobOptions = {}): Promise<RunResult> {
+export async function run(job: string | JobSettings, options: JobOptions = {}): Promise<RunResult> {
   const { resolved, host, onEvent } = readJobOptions(job, options);
   const { signal: interrupt = new AbortController().signal, force = false } = options;
   const { acceptPrice = null } = options;
@@ -69,7 +72,7 @@ export async function run(job: string | JobFile, options: JobOptions = {}): Prom
   return done.result;
 }
 
-function readJobOptions(job: string | JobFile, options: JobOptions) {
+function readJobOptions(job: string | JobSettings, options: JobOptions) {
   requireType(
     'job',
     job,

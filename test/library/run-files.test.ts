@@ -53,6 +53,18 @@ test('plan prices a file and spends nothing; run buys it once', async (t) => {
   assert.deepEqual([(await run(job, options)).state, charged()], ['complete', 12]);
 });
 
+test('settings in a variable compile, although their words are texts there, and are checked', async (t) => {
+  const { folder } = await openScene(t);
+  writeFileSync(join(folder, 'input.csv'), 'lat,lng\n34.0522,-118.2437\n');
+  const options = { workingFolder: folder, dataFolder: folder };
+  const settings = { input: 'input.csv', service: 'local', topics: ['hail'], optimize: 'calls' };
+  assert.equal((await plan(settings, options)).source.kind, 'local');
+  await assert.rejects(run({ ...settings, service: 'lokal' }, options), {
+    code: 'USAGE',
+    message: /"lokal"/,
+  });
+});
+
 test('an aborted run resolves, with all rows in its output', async (t) => {
   const scene = await openScene(t);
   const { harness, charged } = scene;
