@@ -6,7 +6,9 @@ import type { Answer } from '../../src/contract/answer.ts';
 import { makeCellClasses, ratedTopics } from '../../src/report/figures/cell-classes.ts';
 import { gatherFacts } from '../../src/report/figures/gather-facts.ts';
 import { formatStory } from '../../src/report/figures/story.ts';
+import { reportPage } from '../../src/report/html/page.ts';
 import { handMadeBook } from './hand-made-book.ts';
+import { largeFacts } from './large-facts.ts';
 
 /** In millions by hand: each place is worth twice the one before, so a sum says which places are in it. */
 const PLACES = {
@@ -28,6 +30,8 @@ const sum = (...places: (keyof typeof PLACES)[]) => ({
 test('value by flood zone, state and county; what is unknown is never outside of an area', async (t) => {
   const facts = await (await handMadeBook(t, 'flood')).facts();
   const [zones] = facts.topics;
+  const page = reportPage(facts, largeFacts(200).map);
+  assert.match(page, /<dt>Answered<\/dt><dd>[^<]+<small>[^<]+; 192 M not determined<\/small>/);
   assert.deepEqual(
     zones!.classes.map(({ name, ...of }) => [name, of]),
     [

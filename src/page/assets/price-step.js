@@ -115,7 +115,7 @@ function firstTitles(slugs, most) {
 }
 
 function wordsOf({ credits, cells, cells_cached }) {
-  const cached = cells_cached > 0 ? `, ${grouped(cells_cached)} of them already in the store` : '';
+  const cached = cells_cached > 0 ? ` (${grouped(cells_cached)} in the store already)` : '';
   return `${credits === 1 ? 'credit' : 'credits'} for ${counted(cells, 'place')}${cached}`;
 }
 

@@ -99,7 +99,8 @@ export function sourceWords() {
   const { service, account, subscription } = state.about.value;
   const from = {
     local: 'public data on this machine, free of charge, for topics whose data is here',
-    service: `${service}, account ${account} (${subscription})`,
+    // An account without a name of its own has the address.
+    service: `${service}${account === service ? '' : `, account ${account}`} (${subscription})`,
   };
   // A banner above tells of made-up answers.
   if (state.source.value === 'sample') return 'Adds hazard columns to a file of US locations.';

@@ -74,7 +74,7 @@ function areaTables(facts: Facts, head: 'County' | 'State', list: AreaList): Htm
   const risk = `At risk ${by.toLowerCase()} and peril`;
   return html`${block(
     by,
-    html`The ${head.toLowerCase()} is the one whose outline contains the location.${
+    html`The ${head.toLowerCase()} is the one whose outline contains the location; off the coast, the nearest.${
       rated &&
       ` With a rating: the share of the ${measure.by === 'value' ? 'value' : 'locations'} answered for at least one hazard. Very High for a hazard: the part of these that is Very High for at least one.`
     }`,

@@ -93,7 +93,7 @@ function rowsOfSteps(facts: Facts, bridges: readonly NamedBridge[]): Html {
   const sums = bridges.flatMap(({ title, bridge }) =>
     bridge.steps.map((step) => ({ title, ...step })),
   );
-  const heads = html`<th scope="col">Peril</th><th scope="col">Step</th><th scope="col" class="n">Rows</th><th scope="col" class="n">Change</th><th scope="col">The first of them, by ${facts.unit} and id</th>`;
+  const heads = html`<th scope="col">Peril</th><th scope="col">Step</th><th scope="col" class="n">Rows</th><th scope="col" class="n">Change</th><th scope="col">First rows, by ${facts.unit} and id</th>`;
   const lines = sums.map(
     ({ title, step, rows, change, examples }) =>
       html`<tr><th scope="row">${title}</th><td>${STEPS[step]}</td><td class="n">${grouped(rows)}</td><td class="n">${formatSigned(facts, change)}</td><td>${step === 'gone' && 'of the earlier output: '}${examples.map((example, index) => html`${index > 0 && ' · '}${lineText(example)} ${isolateText(example.key)}`)}${rows > examples.length && ' …'}</td></tr>\n`,

@@ -165,7 +165,7 @@ function keyFigures(facts: Facts): (readonly [string, string, string])[] {
   list.push([
     'Answered',
     percent(complete.locations, all.locations),
-    `of locations${ofValue}${inTopics}`,
+    `of locations${ofValue}${inTopics}${undetermined(facts)}`,
   ]);
   if (credits) {
     const name = credits.isMadeUp ? 'Credits at a paid service' : 'Credits spent';
@@ -173,6 +173,22 @@ function keyFigures(facts: Facts): (readonly [string, string, string])[] {
     list.push([name, grouped(credits.charged), `of ${grouped(credits.planned)} planned${none}`]);
   }
   return list;
+}
+
+/** What is answered and yet leaves open what the place is, such as a place without a study: `; Flood Zone: $25.6 M not determined`. */
+function undetermined(facts: Facts): string {
+  const measure = measureOf(facts);
+  const open = facts.topics
+    .map(({ title, answered, known }) => ({
+      title,
+      amount: measure.of(answered) - measure.of(known),
+    }))
+    .filter((topic) => topic.amount > 0);
+  const texts = open.map(
+    (topic) =>
+      `${facts.topics.length > 1 ? `${topic.title}: ` : ''}${measure.shown(topic.amount)} not determined`,
+  );
+  return texts.length === 0 ? '' : `; ${texts.join(', ')}`;
 }
 
 /** The totals of a file with several currencies, which are never added together. */
@@ -183,7 +199,10 @@ function currencyTotals(facts: Facts): Html | false {
     ({ currency: code, locations, value }) =>
       `${amount(value ?? 0, code)}${code === null ? ' without a currency' : ''} (${counted(locations, 'location')})`,
   );
-  return html`<p class="note" role="note"><strong>Several currencies:</strong> ${totals.join(', ')}. They are not added: values below are ${currency ?? 'without a currency'} only, and rows in other currencies count as locations without a value. To see another currency, use <code>--currency</code>.</p>`;
+  const other = currencies.find(
+    ({ currency: code }) => code !== null && code !== currency,
+  )?.currency;
+  return html`<p class="note" role="note"><strong>Several currencies:</strong> ${totals.join(', ')}. They are not added: values below are ${currency ?? 'without a currency'} only, and rows in other currencies count as locations without a value.${other != null && html` To see another currency, for example: <code>--currency ${other}</code>.`}</p>`;
 }
 
 function closing({ sample, unit }: Facts): Html {
