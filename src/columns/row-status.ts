@@ -1,5 +1,12 @@
 import { grouped } from '../base/format-numbers.ts';
-import { type CellRecord, type Field, isNoData, REJECTION_HOLDS_MS } from '../contract/answer.ts';
+import {
+  type CellRecord,
+  type Field,
+  type FreshTimes,
+  isFreshAt,
+  isNoData,
+  REJECTION_HOLDS_MS,
+} from '../contract/answer.ts';
 import type { PolygonLayer } from '../contract/layers/layer-description.ts';
 import { oldestFirst, readStated } from '../contract/stated-data.ts';
 import {
@@ -93,12 +100,12 @@ export function statedNote(texts: readonly (readonly [TopicSlug, string])[]): st
  * - `partial`: everything was tried, some topic has no answer. `failed`: none has.
  *
  * A failure counts only if it happened in this run (`triedSince`): a later run tries again, so until then the topic is
- * deferred, not failed. A topic that was set aside counts as tried, with the note that it has there. `freshSince` gives the oldest time at which an answer to a topic still counts; an older answer
+ * deferred, not failed. A topic that was set aside counts as tried, with the note that it has there. `timesOf` gives the times at which an answer to a topic counts; another answer
  * is written, and the row says that it is stale. */
 export function cellStatus(
   record: CellRecord,
   topics: readonly TopicSlug[],
-  freshSince: (topic: TopicSlug) => number,
+  timesOf: (topic: TopicSlug) => FreshTimes,
   triedSince: number,
   texts: StatusTexts = BOUGHT,
   setAside: ReadonlyMap<TopicSlug, string> = new Map(),
@@ -114,7 +121,7 @@ export function cellStatus(
     const answer = record.answers.get(topic);
     const failure = record.failures.get(topic);
     const failed = failure && failure.at >= triedSince ? failure.note : setAside.get(topic);
-    if (answer && answer.asOf >= freshSince(topic)) {
+    if (answer && isFreshAt(answer.asOf, timesOf(topic))) {
       answered++;
       if (isNoData(answer.fields)) without.push(topic);
       else onZones.push(zoneNote(topic, answer.fields));

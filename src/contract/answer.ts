@@ -13,6 +13,17 @@ export interface Answer {
   readonly stated?: string | undefined;
 }
 
+/** The times of the answers that count. One dated later was given under a clock that was ahead: it would hold for years. */
+export interface FreshTimes {
+  readonly freshSince: number;
+  /** Left out: no limit. */
+  readonly freshUntil?: number;
+}
+
+export function isFreshAt(asOf: number, { freshSince, freshUntil }: FreshTimes): boolean {
+  return asOf >= freshSince && asOf <= (freshUntil ?? Number.POSITIVE_INFINITY);
+}
+
 /** The service has no data on this place, which is lasting: an answer whose fields are all empty. Every other answer
  * has at least one value. */
 export function noDataAnswer(topic: TopicSlug, asOf: number, width: number): Answer {

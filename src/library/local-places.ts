@@ -65,7 +65,7 @@ export class LocalPlaces implements Disposable {
         answers: new Map(answers.map((answer) => [answer.topic, answer])),
         failures: new Map(failures.map((failure) => [failure.topic, failure])),
       };
-      const status = cellStatus(record, topics, () => 0, asOf, LOOKED_UP);
+      const status = cellStatus(record, topics, () => ({ freshSince: 0 }), asOf, LOOKED_UP);
       // A dataset that has nothing on the place gave no answer.
       const answered = answers.filter(({ fields }) => !isNoData(fields)).map(({ topic }) => topic);
       const origin =

@@ -1,12 +1,13 @@
 import { systemClock } from '../base/clock.ts';
 import { enrichedFields } from '../columns/row.ts';
 import { cellStatus } from '../columns/row-status.ts';
+import type { TopicSlug } from '../contract/topics.ts';
 import type { ConnectionContext } from '../host/connection.ts';
 import { libraryHost } from '../host/run-host.ts';
 import type { Job } from '../job/settings.ts';
 import type { TopicName } from '../job/topic-choice.ts';
 import { openSampleRows } from '../run/frame/connection-kinds.ts';
-import { makeFreshness } from '../run/frame/freshness.ts';
+import { makeFreshness, timesOf } from '../run/frame/freshness.ts';
 import { locate } from '../run/scan/read-row.ts';
 import type { Store } from '../store/port.ts';
 import { type AnswerSource, connectSource, jobOfSource, localPlaces } from './answer-source.ts';
@@ -128,8 +129,10 @@ async function storedFields(
   if (!located.ok) return null;
   const [record] = await store.read(source, [located.cell]);
   if (record == null) return null;
-  const { freshSince, startedAt } = makeFreshness(job, systemClock.now());
-  const result = cellStatus(record, job.topics, freshSince, startedAt);
+  const freshness = makeFreshness(job, systemClock.now());
+  const { startedAt } = freshness;
+  const times = (topic: TopicSlug) => timesOf(freshness, topic);
+  const result = cellStatus(record, job.topics, times, startedAt);
   return result.status === 'ok'
     ? enrichedFields(record, job.topics, result, sampleRows.has, job.counts, startedAt)
     : null;

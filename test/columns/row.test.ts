@@ -144,7 +144,7 @@ test('the fields of a row that lacks none are the same by the short way, with an
           return { topic, asOf, fields: [has === 'all' ? first : null, ...others] };
         });
         const record = recordOf(answers);
-        const { note } = cellStatus(record, topics, () => 0, 0);
+        const { note } = cellStatus(record, topics, () => ({ freshSince: 0 }), 0);
         const status = {
           status: 'ok',
           note: [from, note].filter((text) => text !== '').join('; '),
@@ -221,7 +221,7 @@ function knownRecord(known: Readonly<Partial<Record<TopicSlug, Known>>>): CellRe
 const statusOf = (
   known: Readonly<Partial<Record<TopicSlug, Known>>>,
   topics: readonly TopicSlug[] = TOPICS,
-) => cellStatus(knownRecord(known), topics, () => FRESH_SINCE, RUN_STARTED);
+) => cellStatus(knownRecord(known), topics, () => ({ freshSince: FRESH_SINCE }), RUN_STARTED);
 
 const three = (hail: Known, drought: Known, park: Known) => ({ hail, drought, park });
 
@@ -293,7 +293,8 @@ test('of local data the first four topics of a reason are listed', () => {
   const topics = TOPIC_SLUGS.slice(0, 5);
   const noteOf = (failing: readonly TopicSlug[]) => {
     const record = knownRecord(Object.fromEntries(failing.map((topic) => [topic, 'failed now'])));
-    return cellStatus(record, failing, () => FRESH_SINCE, RUN_STARTED, LOOKED_UP).note;
+    return cellStatus(record, failing, () => ({ freshSince: FRESH_SINCE }), RUN_STARTED, LOOKED_UP)
+      .note;
   };
   const four = `the service failed: ${topics.slice(0, 4).join(' ')}`;
   assert.deepEqual([noteOf(topics.slice(0, 4)), noteOf(topics)], [four, `${four} and 1 more`]);

@@ -73,7 +73,7 @@ test('the note says how near another zone is, and that no study is not safety, h
       answers: new Map([['floodZone', { topic: 'floodZone', asOf: 1, fields }]]),
       failures: new Map(),
     };
-    const status = cellStatus(record, ['floodZone'], () => 0, 0);
+    const status = cellStatus(record, ['floodZone'], () => ({ freshSince: 0 }), 0);
     assert.deepEqual([status.status, status.note], ['ok', note ?? '']);
     assert.equal(enrichedFields(record, ['floodZone'], status, () => false, true, 0)[1], note);
     const of = completeFields(['hail', 'floodZone'], false, () => false, 0);

@@ -145,7 +145,7 @@ test('a place without a study that waits for another topic is not taken for one 
     new Map<'floodZone', Answer>(),
   ].entries()) {
     const record = { answers, failures: new Map() };
-    const status = cellStatus(record, topics, () => 0, 0);
+    const status = cellStatus(record, topics, () => ({ freshSince: 0 }), 0);
     assert.equal(status.status, 'deferred');
     classes.put(
       cell,

@@ -10,6 +10,7 @@ import {
   missingSet,
   missingTopics,
   noDataSet,
+  timesOf,
 } from '../../src/run/frame/freshness.ts';
 import { topicsIn } from '../../src/store/answers/topic-set.ts';
 import { fc } from '../properties.ts';
@@ -100,8 +101,8 @@ test('the plan and the written status agree: a row is deferred exactly while som
       fc.subarray([...TOPIC_SLUGS], { minLength: 1 }),
       (said, gone, asked) => {
         const record = recordOf(said, gone);
-        const { freshSince, startedAt } = freshness();
-        const { status } = cellStatus(record, asked, freshSince, startedAt);
+        const times = (topic: TopicSlug) => timesOf(freshness(), topic);
+        const { status } = cellStatus(record, asked, times, freshness().startedAt);
         const missing = missingTopics(record, asked, freshness());
         assert.equal(missing.length > 0, status === 'deferred', status);
       },

@@ -12,7 +12,7 @@ import {
 } from '../../src/contract/answer.ts';
 import { type TopicSlug, topicOf } from '../../src/contract/topics.ts';
 import { placeUnpacker } from '../../src/formats/packed/output-places.ts';
-import { missingTopics } from '../../src/run/frame/freshness.ts';
+import { missingTopics, timesOf } from '../../src/run/frame/freshness.ts';
 import { type Prepared, prepare } from '../../src/run/prepare.ts';
 import { openOutputFields } from '../../src/run/write/output-fields.ts';
 import type { CellAnswers } from '../../src/store/answers/port.ts';
@@ -99,7 +99,7 @@ function expectedFields({ job, freshness, setAside }: Prepared, record: CellReco
   const status = cellStatus(
     record,
     topics,
-    freshness.freshSince,
+    (topic) => timesOf(freshness, topic),
     freshness.startedAt,
     undefined,
     setAside,

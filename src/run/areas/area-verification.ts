@@ -1,12 +1,12 @@
 import { counted } from '../../base/format-numbers.ts';
 import { areaAnswer, areaSuffices } from '../../columns/topic-columns.ts';
-import type { CellRecord } from '../../contract/answer.ts';
+import { type CellRecord, isFreshAt } from '../../contract/answer.ts';
 import { type AreaLevel, topicOf } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
 import type { StoredArea } from '../../store/answers/port.ts';
 import { NO_TOPICS, type TopicSet, topicSet, topicsIn } from '../../store/answers/topic-set.ts';
 import type { Store } from '../../store/port.ts';
-import type { Freshness } from '../frame/freshness.ts';
+import { type Freshness, timesOf } from '../frame/freshness.ts';
 import type { Scan } from '../scan/scan-input.ts';
 
 export const LEVELS: readonly AreaLevel[] = ['tract', 'county'];
@@ -167,7 +167,8 @@ function agreement(
   for (const topic of topicsIn(topics)) {
     const [own, other] = [record.answers.get(topic), area.answers.get(topic)];
     if (own === undefined || other === undefined) continue;
-    if (Math.min(own.asOf, other.asOf) < freshness.freshSince(topic)) continue;
+    const times = timesOf(freshness, topic);
+    if (!isFreshAt(own.asOf, times) || !isFreshAt(other.asOf, times)) continue;
     if (Math.abs(own.asOf - other.asOf) > COMPARABLE_MS) continue;
     compared = true;
     if (JSON.stringify(areaAnswer(own).fields) !== JSON.stringify(other.fields)) return false;

@@ -1,5 +1,5 @@
 import { areaAnswer, areaSuffices } from '../../columns/topic-columns.ts';
-import type { Answer, CellRecord } from '../../contract/answer.ts';
+import { type Answer, type CellRecord, isFreshAt } from '../../contract/answer.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { AreaAnswers, StoredArea } from '../../store/answers/port.ts';
 import {
@@ -15,7 +15,7 @@ import {
   union,
 } from '../../store/answers/topic-set.ts';
 import type { AreaWanted, ClaimRequest } from '../../store/ledger/port.ts';
-import { type Freshness, failedSet, missingSet } from '../frame/freshness.ts';
+import { type Freshness, failedSet, missingSet, timesOf } from '../frame/freshness.ts';
 import type { RunContext } from '../frame/run-context.ts';
 import type { Scan } from '../scan/scan-input.ts';
 import {
@@ -228,14 +228,14 @@ export class RunAreas {
     const used = new Set<string>();
     for (const topic of job.topics) {
       const level = topicOf(topic).area;
-      const freshSince = freshness.freshSince(topic);
+      const times = timesOf(freshness, topic);
       const own = record.answers.get(topic);
-      if (level === null || !areaSuffices(topic, job.counts) || (own && own.asOf >= freshSince))
+      if (level === null || !areaSuffices(topic, job.counts) || (own && isFreshAt(own.asOf, times)))
         continue;
       const area = this.#scan.areas.of(cell, level);
       const storedArea = area === null ? undefined : stored.get(area);
       const answer = storedArea?.mismatchedAt === null ? storedArea.answers.get(topic) : undefined;
-      if (!answer || answer.asOf < freshSince) continue;
+      if (!answer || !isFreshAt(answer.asOf, times)) continue;
       answers.set(topic, answer);
       used.add(area!);
     }
@@ -308,8 +308,8 @@ async function readStoredAreas(
 
 function freshTopics(record: StoredArea | undefined, freshness: Freshness): TopicSet {
   if (!record) return NO_TOPICS;
-  const fresh = [...record.answers.values()].filter(
-    ({ topic, asOf }) => asOf >= freshness.freshSince(topic),
+  const fresh = [...record.answers.values()].filter(({ topic, asOf }) =>
+    isFreshAt(asOf, timesOf(freshness, topic)),
   );
   return topicSet(fresh.map(({ topic }) => topic));
 }

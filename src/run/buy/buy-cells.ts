@@ -10,7 +10,7 @@ import {
   topicsIn,
   union,
 } from '../../store/answers/topic-set.ts';
-import { missingTopics } from '../frame/freshness.ts';
+import { missingTopics, timesOf } from '../frame/freshness.ts';
 import { addTo } from '../frame/progress.ts';
 import { cheapestCalls, priceListWithout, purchaseBySet } from '../plan/cheapest-calls.ts';
 import { buyCall, type CallOutcome } from './buy-call.ts';
@@ -114,7 +114,7 @@ async function buyCell(buying: Buying, begun: CellWork): Promise<CellResult> {
     const next = nextCall(buying, work);
     if (next === null) return { outcome: 'done', work, credits };
     const { call, topics } = next;
-    const wanted = topics.map((topic) => ({ topic, freshSince: freshness.freshSince(topic) }));
+    const wanted = topics.map((topic) => ({ topic, ...timesOf(freshness, topic) }));
     const areas = plan.areas?.listClaims(work.number, wanted) ?? [];
     const isTopicRetry = call.kind === 'single' && hasTopic(work.singlesOnly, call.topic);
     const standing = isTopicRetry ? 'topic_unavailable' : 'fresh';

@@ -1,17 +1,35 @@
 import { memo } from '../../base/memo.ts';
 import { toldFields } from '../../columns/row.ts';
 import { wantedColumns } from '../../columns/topic-columns.ts';
-import { type CellRecord, isNoData, REJECTION_HOLDS_MS } from '../../contract/answer.ts';
+import {
+  type CellRecord,
+  type FreshTimes,
+  isFreshAt,
+  isNoData,
+  REJECTION_HOLDS_MS,
+} from '../../contract/answer.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
 import type { WantedAnswer } from '../../store/answers/port.ts';
 import { type TopicSet, topicSet } from '../../store/answers/topic-set.ts';
+import { PROGRAM_SINCE } from './run-times.ts';
 
 /** Which answers are fresh in a run. Ages are measured at its start, so that the first answers of a long run do not become stale in it. */
 export interface Freshness {
   readonly startedAt: number;
   readonly freshSince: (topic: TopicSlug) => number;
+  /** Answers of a later date were given under a clock that was ahead. */
+  readonly freshUntil: number;
   readonly rejectedSince: number;
+}
+
+/** How far beyond the start of a run an answer may be dated. A run may last for weeks, and a clock that was set back makes right dates look
+ * late: what was bought then is not bought again. What a clock dated less far ahead is renewed so much later. */
+const AHEAD_MS = 366 * 86_400_000;
+
+/** When an answer to a topic is fresh. */
+export function timesOf({ freshSince, freshUntil }: Freshness, topic: TopicSlug): FreshTimes {
+  return { freshSince: freshSince(topic), freshUntil };
 }
 
 /** @param changedSince when a topic's local data last changed: older answers are from other data */
@@ -27,6 +45,8 @@ export function makeFreshness(
       const timeToLive = job.timeToLive(topic);
       return Math.max(changedSince(topic), timeToLive === null ? 0 : startedAt - timeToLive);
     }),
+    // A clock that was never set says nothing of other dates.
+    freshUntil: startedAt < PROGRAM_SINCE ? Number.POSITIVE_INFINITY : startedAt + AHEAD_MS,
     rejectedSince: Math.max(
       startedAt - REJECTION_HOLDS_MS,
       Math.min(...job.topics.map(changedSince)),
@@ -57,11 +77,11 @@ export function isWithheld(
 function unanswered(
   { answers }: CellRecord,
   topics: readonly TopicSlug[],
-  { freshSince }: Freshness,
+  freshness: Freshness,
 ): TopicSlug[] {
   return topics.filter((topic) => {
     const answer = answers.get(topic);
-    return answer === undefined || answer.asOf < freshSince(topic);
+    return answer === undefined || !isFreshAt(answer.asOf, timesOf(freshness, topic));
   });
 }
 
@@ -99,14 +119,11 @@ export function noDataSet({ answers }: CellRecord): TopicSet {
 }
 
 /** The answers that a row of the job's output needs. */
-export function wantedAnswers(
-  { topics, counts }: Job,
-  { freshSince, startedAt }: Freshness,
-): WantedAnswer[] {
+export function wantedAnswers({ topics, counts }: Job, freshness: Freshness): WantedAnswer[] {
   return topics.map((topic) => ({
     topic,
-    freshSince: freshSince(topic),
+    ...timesOf(freshness, topic),
     fields: wantedColumns(topic, counts).length,
-    told: toldFields(topic, startedAt),
+    told: toldFields(topic, freshness.startedAt),
   }));
 }

@@ -1,4 +1,4 @@
-import { counted } from '../../base/format-numbers.ts';
+import { counted, isoDay } from '../../base/format-numbers.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { placeOrigins } from '../../data/lookup/place-origins.ts';
 import { localNotes, type OriginNotes } from '../../data/topics/origin-notes.ts';
@@ -105,6 +105,7 @@ export async function makePlan(whole: RunContext, scan: Scan, options: PlanOptio
   if (options.fields === undefined) await fields.readAll();
   leaveOutBesideSample(whole, fields);
   const unanswered = findMissing(context, cells, fields.parts[0]!);
+  tellAhead(context, fields.parts[0]!.times.subarray(0, cells.size));
   const limited = cellsOfFirstRows(scan, job.limit);
   const compare = spendingComparator(job, cells);
   const lackingOrder = cellsLacking(unanswered.missing, limited);
@@ -147,6 +148,16 @@ export async function makePlan(whole: RunContext, scan: Scan, options: PlanOptio
     beside: planBeside(whole, scan, fields, limited),
     beyondLimit: cellsLacking(missing, cells.size, limited).length,
   };
+}
+
+/** Says before they are priced again how many places have answers of a later date: these would never be renewed. */
+function tellAhead({ freshness, effects }: RunContext, times: Float64Array): void {
+  const ahead = times.filter((oldest) => oldest > freshness.freshUntil);
+  if (ahead.length === 0) return;
+  const latest = isoDay(ahead.reduce((a, b) => Math.max(a, b)));
+  effects.notice(
+    `The answers of ${counted(ahead.length, 'place')} in the store are dated later than now, up to ${latest}: a clock was ahead. They count as stale, and are asked for again.`,
+  );
 }
 
 /** Says before its answers are priced again that a store has lost all of them: a table was damaged, or they were deleted. */

@@ -21,6 +21,7 @@ import type { PlaceOrigin } from '../../data/topics/origin-notes.ts';
 import { type OutputPlaces, placeUnpacker } from '../../formats/packed/output-places.ts';
 import type { PlaceLosses } from '../../formats/packed/place-losses.ts';
 import type { RecordWithAreas } from '../areas/run-areas.ts';
+import { timesOf } from '../frame/freshness.ts';
 import type { RunContext } from '../frame/run-context.ts';
 import { joinRecords, PlaceFields, plainFields } from '../plan/place-fields.ts';
 import { leaveOutBesideSample, type Plan } from '../plan/planning.ts';
@@ -234,7 +235,8 @@ async function placeKinds(
 function kindMaker(context: RunContext, plan: Plan) {
   const { job, freshness, setAside, sampleRows, connection, sources } = context;
   const { topics, counts } = job;
-  const { freshSince, startedAt } = freshness;
+  const { startedAt } = freshness;
+  const times = (topic: TopicSlug) => timesOf(freshness, topic);
   const { origin } = plan;
   const noteOf =
     (from: PlaceOrigin | null) =>
@@ -257,7 +259,7 @@ function kindMaker(context: RunContext, plan: Plan) {
     const record = isLocal ? withoutReplaced(held) : held;
     const ofBoth = sources.length > 1 ? OF_BOTH : undefined;
     const texts = isLocal ? LOOKED_UP : ofBoth;
-    const result = cellStatus(record, topics, freshSince, startedAt, texts, setAside);
+    const result = cellStatus(record, topics, times, startedAt, texts, setAside);
     const answered = topics.filter((topic) => record.answers.has(topic));
     // A dataset that has nothing on the place gave no answer.
     const told = answered.filter((topic) => !isNoData(record.answers.get(topic)!.fields));

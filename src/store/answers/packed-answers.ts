@@ -97,13 +97,17 @@ export function packAnswers(
   return Buffer.from(packed);
 }
 
+/** Calls that overlap settle in any order, and none takes so long: a stored answer that is so much newer than that of a call was dated by a
+ * clock that was ahead. Kept, it would be stale, and be bought again in each run. */
+const OUT_OF_ORDER_MS = 86_400_000;
+
 /** Stored answers with newer ones in their place. */
 export function mergedAnswers(stored: Buffer, packed: Buffer): Buffer {
   const added = new Map([...answersIn(packed)].map((answer) => [answer.slug, answer]));
   const parts: Buffer[] = [];
   for (const { slug, asOf, start, to } of answersIn(stored)) {
     const newer = added.get(slug);
-    if (newer && asOf <= newer.asOf) continue;
+    if (newer && (asOf <= newer.asOf || asOf > newer.asOf + OUT_OF_ORDER_MS)) continue;
     added.delete(slug);
     parts.push(stored.subarray(start, to));
   }
@@ -153,6 +157,7 @@ export function answerFinder(
   const wantedWidths = Int16Array.from(sought, ({ width }) => width ?? -1);
   const fieldCounts = Int16Array.from(sought, ({ fields }) => fields);
   const freshSince = Float64Array.from(sought, (answer) => answer.freshSince);
+  const freshUntil = Float64Array.from(sought, (answer) => answer.freshUntil ?? Infinity);
   const count = sought.length;
   const found: FoundAnswers = {
     states: new Uint8Array(count),
@@ -169,7 +174,8 @@ export function answerFinder(
     const wanted = wantedWidths[index]!;
     if (wanted >= 0 && width !== wanted) return;
     const isShort = width < fieldCounts[index]!;
-    const state = asOf < freshSince[index]! ? FOUND.stale : FOUND.fresh;
+    const isFresh = asOf >= freshSince[index]! && asOf <= freshUntil[index]!;
+    const state = isFresh ? FOUND.fresh : FOUND.stale;
     found.states[index] = isShort ? FOUND.short : state;
     found.asOf[index] = asOf;
     found.widths[index] = width;

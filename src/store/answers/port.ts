@@ -1,4 +1,10 @@
-import type { Answer, CellRecord, SampleMark, TopicFailure } from '../../contract/answer.ts';
+import type {
+  Answer,
+  CellRecord,
+  FreshTimes,
+  SampleMark,
+  TopicFailure,
+} from '../../contract/answer.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { BlocksLeft, PlaceTable } from '../../formats/packed/place-table.ts';
 import type { CellSlots } from '../../geo/cell-slots.ts';
@@ -7,10 +13,9 @@ import type { ThreadPool } from '../../threads/thread-pool.ts';
 
 import type { TopicSet } from './topic-set.ts';
 
-/** A topic, and the oldest acceptable time of an answer. */
-export interface Wanted {
+/** A topic, and the acceptable times of an answer. */
+export interface Wanted extends FreshTimes {
   readonly topic: TopicSlug;
-  readonly freshSince: number;
 }
 
 /** A field of which the note of a row speaks. */

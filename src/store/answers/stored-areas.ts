@@ -1,4 +1,4 @@
-import type { Answer, Field } from '../../contract/answer.ts';
+import { type Answer, type Field, isFreshAt } from '../../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
 import { damagedStore } from '../../formats/packed/damaged-store.ts';
 import {
@@ -64,9 +64,7 @@ export function isAreaAnswered(
   wanted: readonly Wanted[],
 ): boolean {
   if (!stored || stored.mismatchedAt !== null) return false;
-  return wanted.some(
-    ({ topic, freshSince }) => (stored.answers.get(topic)?.asOf ?? -1) >= freshSince,
-  );
+  return wanted.some((times) => isFreshAt(stored.answers.get(times.topic)?.asOf ?? -1, times));
 }
 
 /** The row of an area after an answer at one of its locations. If a comparable answer of the area differs, the area is marked:

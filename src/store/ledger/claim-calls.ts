@@ -1,3 +1,4 @@
+import { isFreshAt } from '../../contract/answer.ts';
 import { type CallKind, type PriceItem, priceItemOf } from '../../contract/credits.ts';
 import type { Cell } from '../../geo/coordinates.ts';
 import {
@@ -236,8 +237,8 @@ function aroundCalls(table: ClaimTable, source: number, requests: readonly Claim
         /** Whether a topic that a request wants is answered, at its cell or for one of its areas. */
         isAnswered(index: number): boolean {
           const { wanted, areas = [] } = requests[index]!;
-          const isFresh = ({ topic, freshSince }: Wanted) =>
-            (stored[index]?.answers.get(topic)?.asOf ?? -1) >= freshSince;
+          const isFresh = (times: Wanted) =>
+            isFreshAt(stored[index]?.answers.get(times.topic)?.asOf ?? -1, times);
           return (
             wanted.some(isFresh) ||
             areas.some((area) => isAreaAnswered(storedAreas.get(area.area), area.wanted))
