@@ -82,8 +82,10 @@ async function declareLayers(context: CliContext): Promise<void> {
     const { declareWithBrought } = await import('../contract/topics.ts');
     return declareWithBrought([]);
   }
-  const { declareLayersOf } = await import('../job/read-layers.ts');
-  for (const { file, problems } of declareLayersOf(files)) {
+  const { declareFound, findLayers } = await import('../job/read-layers.ts');
+  const { layers, broken } = findLayers(files);
+  declareFound([...layers.values()].map(({ layer }) => layer));
+  for (const { file, problems } of broken) {
     const { line, column, message } = problems[0]!;
     say(context, `warning: ${file}:${line}:${column}: ${message}; this layer is left out`);
   }

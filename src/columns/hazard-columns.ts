@@ -31,12 +31,17 @@ type HazardNumber =
   | `${SnakeCase<PollutantSlug>}_value`
   | `air_quality_${'progress_value' | SnakeCase<(typeof AIR_QUALITY_DAYS)[number]>}`;
 
-/** Answers by column. Null: no answer, or the publisher has no value. Columns of topics that were not asked for are missing. */
-export type Hazards = {
+type TopicColumns = {
   readonly [Column in `${SnakeCase<NaturalSlug>}_rating`]?: Rating | null;
 } & { readonly [Column in HazardNumber]?: number | null } & {
   readonly [Column in HazardText]?: string | null;
 };
 
+/** Answers by column. Null: no answer, or the publisher has no value. Columns of topics that were not asked for are missing. Those of layers
+ * of a user's own have any name. */
+export type Hazards = TopicColumns & {
+  readonly [Column: string]: string | number | null | undefined;
+};
+
 /** The name of a topic's column. */
-export type HazardColumn = keyof Hazards;
+export type HazardColumn = keyof TopicColumns;

@@ -249,6 +249,9 @@ function topicOfLayer(layer: LayerDescription): Topic {
 /** Whether a topic is no layer of a user's own. */
 export const isBuiltIn = ({ layer }: Topic): boolean => layer === null || BUILT_IN.includes(layer);
 
+/** Whether a topic is a layer that Perilbook brings, and that is asked for by name. */
+export const isBrought = ({ layer }: Topic): boolean => layer !== null && BROUGHT.includes(layer);
+
 /** Whether a service may sell a topic: those of the contract, and flood zones, which our own service answers, too. */
 export const isSold = ({ slug }: Topic): boolean =>
   PAID_SLUGS.includes(slug) || slug === 'floodZone';

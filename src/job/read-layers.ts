@@ -37,23 +37,33 @@ export interface FoundLayer extends CheckedLayer {
   readonly file: string;
 }
 
-/** Declares the layers that some files describe: their names are topics from then on. Of two with one name the first counts:
- * that beside the job.
- * @returns the descriptions that cannot be used, each with its first problem */
-export function declareLayersOf(files: readonly string[]): readonly FoundLayer[] {
+/** A description that can be used, and its file. */
+export interface UsableLayer {
+  readonly file: string;
+  readonly layer: LayerDescription;
+}
+
+/** Reads the descriptions of some files. Of two with one name the first counts: that beside the job.
+ * @returns those that can be used by name, and those that cannot */
+export function findLayers(files: readonly string[]): {
+  readonly layers: ReadonlyMap<string, UsableLayer>;
+  readonly broken: readonly FoundLayer[];
+} {
   const found = files.map(readLayer);
-  const byName = new Map<string, LayerDescription>();
-  for (const { layer } of found) {
-    if (layer !== null && !byName.has(layer.layer)) byName.set(layer.layer, layer);
-  }
-  const layers = [...byName.values()];
+  const layers = new Map<string, UsableLayer>();
+  for (const { file, layer } of found)
+    if (layer !== null && !layers.has(layer.layer)) layers.set(layer.layer, { file, layer });
+  return { layers, broken: found.filter(({ layer }) => layer === null) };
+}
+
+/** Declares layers, and those that Perilbook brings: their names are topics from then on. @throws USAGE for too many */
+export function declareFound(layers: readonly LayerDescription[]): void {
   if (layers.length > MOST_LAYERS) {
     const message = `${layers.length} layers are described, and at most ${MOST_LAYERS} are possible`;
     const hint = 'Move the descriptions that are not used to another folder.';
     throw new PerilbookError('USAGE', message, hint);
   }
   declareWithBrought(layers);
-  return found.filter(({ layer }) => layer === null);
 }
 
 /** Reads and checks a description. */

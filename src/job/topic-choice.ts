@@ -11,8 +11,8 @@ import {
 
 const TOPIC_GROUPS = ['all', 'natural', 'proximity', 'measurement'] as const;
 
-/** A topic or a group of topics. */
-export type TopicName = TopicSlug | (typeof TOPIC_GROUPS)[number];
+/** A topic or a group of topics; a name with _ may be that of a layer of a user's own. */
+export type TopicName = TopicSlug | (typeof TOPIC_GROUPS)[number] | `${string}_${string}`;
 
 /** Layers of a user's own are topics once they are declared. */
 export const topicNames = (): readonly string[] => [...TOPIC_GROUPS, ...TOPIC_SLUGS];

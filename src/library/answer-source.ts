@@ -5,7 +5,7 @@ import type { JobFile } from '../job/job-file.ts';
 import { type Job, makeJob, NO_OUTPUT } from '../job/settings.ts';
 import { defaultFolders } from './answer-store.ts';
 import { checkedSettings, isObject, isText, requireType } from './checked-settings.ts';
-import { declareDescribedLayers } from './described-layers.ts';
+import { withDescribedLayers } from './described-layers.ts';
 import { LocalPlaces } from './local-places.ts';
 
 /** Where answers come from: made by `local`, `createClient` or `sample`. Printing it shows no key. */
@@ -84,11 +84,12 @@ export function createClient(settings: ClientSettings): AnswerSource {
 export function jobOfSource(source: AnswerSource, settings: object, store?: string): Job {
   const { settings: own, dataFile } = findSourceParts(source);
   const folders = defaultFolders();
-  declareDescribedLayers(folders);
-  const checked = checkedSettings(settings);
-  requireBudget(checked, source);
-  const given = { name: 'library', ...checked, ...own, input: '-', output: NO_OUTPUT, store };
-  const job = makeJob([given], folders);
+  const given = () => {
+    const checked = checkedSettings(settings);
+    requireBudget(checked, source);
+    return { name: 'library', ...checked, ...own, input: '-', output: NO_OUTPUT, store };
+  };
+  const job = withDescribedLayers(folders, undefined, () => makeJob([given()], folders));
   const location = { lat: 'lat', lng: 'lng' };
   return { ...job, location, ...(dataFile === undefined ? {} : { dataFile }) };
 }

@@ -19,7 +19,7 @@ import {
   isText,
   requireType,
 } from './checked-settings.ts';
-import { declareDescribedLayers } from './described-layers.ts';
+import { withDescribedLayers } from './described-layers.ts';
 import { requireApproved } from './required-approval.ts';
 
 /** What a job needs from the program that runs it. */
@@ -85,18 +85,19 @@ function readJobOptions(job: string | JobSettings, options: JobOptions) {
   const folders = { ...defaultFolders(), workingFolder: resolve(workingFolder), ...named };
   const host = libraryHost(folders, env, onEvent);
   const jobFile = typeof job === 'string' ? resolve(folders.workingFolder, job) : undefined;
-  declareDescribedLayers(folders, jobFile);
-  const settings =
+  const settings = () =>
     typeof job === 'string'
       ? relativeTo(
           dirname(resolve(folders.workingFolder, job)),
           readJobFile(resolve(folders.workingFolder, job), job),
         )
       : checkedSettings(job);
-  const resolved = makeJob([settings], {
-    ...folders,
-    ...(typeof job === 'string' && { jobFile: job }),
-  });
+  const resolved = withDescribedLayers(folders, jobFile, () =>
+    makeJob([settings()], {
+      ...folders,
+      ...(typeof job === 'string' && { jobFile: job }),
+    }),
+  );
   refuseStreams(resolved);
   return { resolved, host, onEvent };
 }

@@ -143,7 +143,7 @@ test('the packed package runs the sample, looks up local data, and is a typed li
   }
 });
 
-/** Every column, with the types of the library: it compiles only if they have these columns and no other. */
+/** Every column, with the types of the library: it compiles only if they have these columns; others are those of layers. */
 const COLUMNS = addedColumns(TOPIC_SLUGS).slice(LEADING_COLUMNS.length);
 const sampleOf = (type: string) => (type === 'number' || type === 'count' ? '0' : "'Very Low'");
 
@@ -166,6 +166,8 @@ export async function ofRows(): Promise<void> {
   enrich(rows, { topics: 'natural', source, store });
   // @ts-expect-error there is no such topic
   enrich([place], { topics: ['wildfires'], source, store });
+  for await (const { hazards } of enrich([place], { topics: ['own_layer'], source, store }))
+    hazards.own_layer_count satisfies string | number | null | undefined;
 }
 export const columns = {
 ${COLUMNS.map(({ name, type }) => `  ${name}: ${sampleOf(type)},`).join('\n')}

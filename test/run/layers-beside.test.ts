@@ -6,7 +6,6 @@ import { declareLayers } from '../../src/contract/topics.ts';
 import { connect } from '../../src/host/connection.ts';
 import { enrich, lookup, run } from '../../src/index.ts';
 import { makeJob } from '../../src/job/settings.ts';
-import type { TopicName } from '../../src/job/topic-choice.ts';
 import { perilbook } from '../cli/command-line.ts';
 import { all, openScene, rowsOf } from '../library/library-scene.ts';
 import { openBook } from '../page/ui-scene.ts';
@@ -15,8 +14,7 @@ import { column, type Harness, places } from './harness.ts';
 
 /* A layer on this machine beside answers that are bought: the service counts the same credits with it and without it. */
 
-const LAYER = 'own_fire' as TopicName;
-const BOTH = ['wildfire', LAYER] as const;
+const BOTH = ['wildfire', 'own_fire'] as const;
 
 const DESCRIPTION = `
 layer: own_fire
@@ -70,8 +68,7 @@ test('rows and look-ups of a program get the layer, and are charged as without i
   const options = { source: client(), store, budget: 100 };
   const rows = rowsOf(places(4));
   const found = await all(enrich(rows, { ...options, topics: BOTH, batch: 2 }));
-  const zones = (of: typeof found) =>
-    of.map(({ hazards }) => (hazards as unknown as Record<string, unknown>).own_fire);
+  const zones = (of: typeof found) => of.map(({ hazards }) => hazards.own_fire);
   assert.deepEqual(zones(found), ['High', 'High', 'none', 'none']);
   assert.ok(
     found.every(({ status, note }) => status === 'ok' && /on this machine: own_fire/.test(note!)),
@@ -88,10 +85,7 @@ test('a budget that is reached leaves the layer of later batches complete', asyn
   const options = { topics: BOTH, source: client(), store, budget: 1, batch: 1 };
   const found = await all(enrich(rowsOf(places(3)), options));
   assert.deepEqual(
-    found.map(({ status, hazards }) => [
-      status,
-      (hazards as unknown as Record<string, unknown>).own_fire,
-    ]),
+    found.map(({ status, hazards }) => [status, hazards.own_fire]),
     [
       ['ok', 'High'],
       ['deferred', 'High'],
@@ -108,17 +102,17 @@ test('beside answers that a service calls made up the layer stays empty, and the
   harness.writeInput(places(2));
   const job = {
     ...{ input: 'input.csv', output: 'output.csv', store: 'own.db', budget: 10 },
-    topics: ['wildfire', 'own_fire'],
+    topics: [...BOTH],
     service: { base_url: harness.url, api_keys: [{ env: 'KEY' }] },
   };
   const options = { workingFolder: folder, dataFolder, env: { KEY: secret } };
-  await run(job as never, options);
+  await run(job, options);
   assert.deepEqual(column(harness.output(), 'own_fire'), ['High', 'High']);
   harness.database.exec(
     'UPDATE datasets SET sample = 1; CREATE TABLE loaded (a); DROP TABLE loaded',
   );
   harness.writeInput(places(3));
-  const { summary } = await run(job as never, options);
+  const { summary } = await run(job, options);
   assert.deepEqual([summary.sample_data, charged()], [true, 3]);
   assert.deepEqual(column(harness.output(), 'own_fire'), ['', '', '']);
   for (const note of column(harness.output(), 'hazard_note'))
