@@ -30,18 +30,29 @@ function fileAt(fd: number, begin: number): DirectFile {
   };
 }
 
-/** Writes the pieces in this thread. @param direct the file; left out: they are written in order */
-async function write(direct: DirectFile | undefined, make = makePiece, signal?: AbortSignal) {
+/** Where the pieces are made beside this thread. */
+interface Threads {
+  readonly threads: number;
+  readonly module: string;
+}
+
+/** Writes the pieces. @param direct the file; left out: they are written in order */
+async function write(
+  direct: DirectFile | undefined,
+  make = makePiece,
+  signal?: AbortSignal,
+  { threads, module }: Threads = { threads: 0, module: import.meta.url },
+) {
   const parts: Buffer[] = [];
   const gathered = byteBuffer(
     async (bytes) => void parts.push(Buffer.from(bytes)),
     undefined,
     direct,
   );
-  await using pool = new ThreadPool({ threads: 0, purpose: 'wrote' });
+  await using pool = new ThreadPool({ threads, purpose: 'wrote rows' });
   const work = {
     pool,
-    module: import.meta.url,
+    module,
     setup: null,
     items: Array.from({ length: PIECES }, (_, number) => number),
     taskOf: async (number: number) => number,
@@ -82,4 +93,27 @@ test('a full disk, a piece that cannot be made and an abort end the writing', as
   await assert.rejects(write(undefined, failing), /no piece/);
   const stopped = AbortSignal.abort(new Error('stopped'));
   await assert.rejects(write(undefined, makePiece, stopped), /stopped/);
+});
+
+test('a thread that dies in the middle ends the writing with its name', async () => {
+  // It answers that it has begun, so it gets tasks.
+  const code = `export const inThread = () => ({
+    async run({ kind, number, task }) {
+      if (number > 5) process.exit(9);
+      return kind === 'make' ? { kind: 'made', size: 0, facts: 'there' } : { kind: 'written' };
+    },
+  });`;
+  const module = `data:text/javascript,${encodeURIComponent(code)}`;
+  const path = join(folder, 'died.csv');
+  const fd = openSync(path, 'w');
+  // This thread is slow, so that the other one gets the later pieces.
+  const slow: typeof makePiece = async (number, gathered) => {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return await makePiece(number, gathered);
+  };
+  await assert.rejects(write(fileAt(fd, 0), slow, undefined, { threads: 1, module }), {
+    code: 'THREAD_FAILED',
+    message: 'A thread that wrote rows ended with code 9',
+  });
+  closeSync(fd);
 });
