@@ -34,6 +34,8 @@ async function* rowsOf(rows: Rows): AsyncIterable<ComparedRow[]> {
       place: at,
       value,
       otherCurrency: null,
+      rate: null,
+      lossValue: null,
       classes: CLASS_LETTERS[rating]!,
     },
   }));

@@ -200,6 +200,51 @@ test('the summary, the line at the end and the report have the sums of the outpu
   assert.match(page, /They are no price of a house/);
 });
 
+test('a comparison explains the change of the loss: new, gone, moved, another value, another rate', async (t) => {
+  const folder = await bookFolder(t);
+  const book = (rows: readonly string[]) =>
+    writeFileSync(join(folder, 'book.csv'), `id,lat,lng,price\n${rows.join('\n')}\n`);
+  const [here, there] = ['40.05,-97.95', '40.05,-97.65'];
+  book([`a,${here},1000000`, `b,${here},1000000`, `c,${here},1000000`, `d,${here},1000000`]);
+  const hail = ['--losses', '--topics', 'hail'];
+  await ran(folder, ...hail, '-o', 'then.csv');
+  // b is gone, c moved, d is worth double, e is new; and of all the rate has doubled.
+  book([`a,${here},1000000`, `c,${there},1000000`, `d,${here},2000000`, `e,${here},1000000`]);
+  await loadIndex(folder, ratings(2));
+  await ran(folder, ...hail);
+  const compared = ['report', 'book.csv', ...hail, '--compare', 'then.csv'];
+  const { stdout, stderr } = await perilbook([...compared, '--json'], { folder });
+  const { changes } = JSON.parse(stdout || assert.fail(stderr));
+  const index = NATURAL_SLUGS.indexOf('hail');
+  const [rate, other] = [rateOf(0, index)! * 1e6, rateOf(3, index)! * 1e6];
+  const { before, now, steps } = changes.losses;
+  const told = [before, ...steps.map(({ change }: { change: number }) => change), now];
+  const expected = [
+    4 * rate,
+    -rate,
+    2 * rate,
+    2 * other - rate,
+    rate,
+    3 * rate,
+    8 * rate + 2 * other,
+  ];
+  for (const [at, sum] of expected.entries())
+    assert.ok(Math.abs(told[at] - sum) < 0.01, `${told[at]} for ${sum}`);
+  assert.deepEqual(
+    steps.map(({ step, rows }: { step: string; rows: number }) => [step, rows]),
+    [
+      ['gone', 1],
+      ['new', 1],
+      ['moved', 1],
+      ['revalued', 1],
+      ['other_rate', 2],
+    ],
+  );
+  await perilbook([...compared, '--report', 'report.html'], { folder });
+  const page = readFileSync(join(folder, 'report.html'), 'utf8');
+  assert.match(page, /Expected annual loss from then to now/);
+});
+
 test('losses are the same in each format, in turn and by threads, and are no part of an output without them', async (t) => {
   const folder = await bookFolder(t);
   await ran(folder);

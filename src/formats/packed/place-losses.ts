@@ -41,6 +41,12 @@ function sumOfRates(
   return { sum: Math.round(sum * DECIMALS) / DECIMALS, count };
 }
 
+/** The sum of the rates of a place; null without one. */
+export function rateOfPlace(losses: PlaceLosses, place: number): number | null {
+  const { sum, count } = sumOfRates(losses, losses.numberOf[place]!);
+  return count === 0 ? null : sum;
+}
+
 /** One of the fields, by its number: those of a place's rates, their sum and how many they are; then the amounts of a row, and their sum. All
  * are null for the number 0.
  * @param number that of the place's rates

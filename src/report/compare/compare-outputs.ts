@@ -1,6 +1,7 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { wantedColumns } from '../../columns/topic-columns.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
+import { rateOfPlace } from '../../formats/packed/place-losses.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
 import type { Job } from '../../job/settings.ts';
 import { isPartFiles } from '../../rows/parts/part-files.ts';
@@ -8,10 +9,11 @@ import type { Row, RowSource } from '../../rows/port.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { currencyColumn, parseCurrency } from '../../run/scan/currency.ts';
 import { findLayout, type Layout } from '../../run/scan/layout.ts';
-import { locate, valueIfAny } from '../../run/scan/read-row.ts';
+import { locate, rowValue, valueIfAny } from '../../run/scan/read-row.ts';
 import { openJobInput } from '../../run/scan/scan-input.ts';
 import { FIRST_VALUE, wholeUnits } from '../../run/scan/value.ts';
 import { enrichedCells } from '../../run/write/enriched-cells.ts';
+import { readShownLosses } from '../../run/write/loss-table.ts';
 import { type CellClasses, makeCellClasses, ratedTopics } from '../figures/cell-classes.ts';
 import { labelColumns } from '../figures/named-rows.ts';
 import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../figures/scales.ts';
@@ -48,6 +50,9 @@ export async function compareWithOutput(
   const ratingColumn = (slug: TopicSlug) =>
     output.columns.indexOf(`${job.prefix}${wantedColumns(slug, false)[0]!.name}`);
   const topics = natural.filter((slug) => ratingColumn(slug) >= 0);
+  const rateColumn = output.columns.indexOf(`${job.prefix}annual_loss_rate`);
+  const losses = rateColumn < 0 ? null : await readShownLosses(prepared);
+  const hasLosses = losses?.hasAmounts === true;
   const [idThen, idNow] = [readId(output, layout), readId(input, plan.scan.layout)];
   const nameOf = ({ columns }: RowSource, id: number) => columns[id]!.toLowerCase();
   const isById =
@@ -62,6 +67,7 @@ export async function compareWithOutput(
       isById ? idThen : layout.columns[0]!,
       currency ?? layout.columns[0]!,
       ...ratings,
+      hasLosses ? rateColumn : layout.columns[0]!,
     ];
     const from = layout.columns.length;
     for await (const batch of output.read([...layout.columns, ...extra], FIRST_VALUE)) {
@@ -71,9 +77,11 @@ export async function compareWithOutput(
         const classes = ratings.map((_, index) =>
           HIGHEST.classOf([row.fields[from + 2 + index] || null], 0),
         );
+        const rate = hasLosses ? (row.fields.at(-1) ?? '') : '';
         return {
           ...comparedRow(row, layout, place, currency !== null),
           classes: lettersOf(classes),
+          rate: rate === '' ? null : Number(rate),
         };
       });
     }
@@ -85,10 +93,11 @@ export async function compareWithOutput(
     layout: Layout,
     place: string,
     hasCurrency: boolean,
-  ): Omit<ComparedRow, 'classes'> {
+  ): Omit<ComparedRow, 'classes' | 'rate'> {
     const from = layout.columns.length;
     const code = hasCurrency ? parseCurrency(row.fields[from + 1]) : shown;
     const value = valueIfAny(row, layout);
+    const lossValue = hasLosses ? rowValue(row, layout).lossValue : Number.NaN;
     return {
       key: keyOf(row, isById ? row.fields[from] : undefined, place),
       line: row.line,
@@ -96,6 +105,7 @@ export async function compareWithOutput(
       place,
       value: value === null ? null : wholeUnits(value, decimals),
       otherCurrency: code === shown ? null : code,
+      lossValue: Number.isNaN(lossValue) ? null : wholeUnits(lossValue, decimals),
     };
   }
 
@@ -112,7 +122,8 @@ export async function compareWithOutput(
         const cell = number < cells.size ? cells.cell(number) : null;
         const place = cell === null ? '' : placeOf(cell);
         const classes = cell === null ? UNANSWERED.repeat(topics.length) : letters(number);
-        return { ...comparedRow(row, own, place, currency !== null), classes };
+        const rate = hasLosses && cell !== null ? rateOfPlace(losses, number) : null;
+        return { ...comparedRow(row, own, place, currency !== null), classes, rate };
       });
     }
   }
@@ -121,7 +132,7 @@ export async function compareWithOutput(
     earlier: name,
     currency: shown,
     matchedBy: isById ? input.columns[idNow]! : 'place',
-    ...(await matchRows(earlierRows(), currentRows(), topics, decimals)),
+    ...(await matchRows(earlierRows(), currentRows(), topics, decimals, hasLosses)),
     notCompared: natural.filter((slug) => !topics.includes(slug)),
   };
 }

@@ -4,6 +4,7 @@ import { openTemporarySqlite } from '../../sql/open-sqlite.ts';
 import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../figures/scales.ts';
 import type { CountedSum } from '../figures/sums.ts';
 import { type Bridge, isAtRisk, makeBridgeSums, type RowState } from './bridge.ts';
+import { type LossBridge, type LossState, makeLossBridge } from './loss-bridge.ts';
 
 /** The change of one topic. */
 interface TopicChanges {
@@ -27,6 +28,8 @@ interface MatchedRows {
   /** Of the total value, for all ratings. */
   readonly bridge: Bridge;
   readonly topics: readonly TopicChanges[];
+  /** Of the expected annual loss; null where one of the outputs has none. */
+  readonly losses: LossBridge | null;
 }
 
 /** The changes between an earlier output and the report. Values are in `currency`, no longer in whole units; other currencies are apart. */
@@ -66,11 +69,15 @@ export interface ComparedRow {
   readonly otherCurrency: string | null;
   /** A class letter for each compared topic. */
   readonly classes: string;
+  /** The sum of its loss rates; null where it is unknown. */
+  readonly rate: number | null;
+  /** The value that loss rates apply to, in units; null where it is unknown. */
+  readonly lossValue: number | null;
 }
 
 const TABLES = `
-  CREATE TABLE earlier_rows (key TEXT, line INTEGER, part TEXT, place TEXT, value REAL, otherCurrency TEXT, classes TEXT);
-  CREATE TABLE current_rows (key TEXT, line INTEGER, part TEXT, place TEXT, value REAL, otherCurrency TEXT, classes TEXT)`;
+  CREATE TABLE earlier_rows (key TEXT, line INTEGER, part TEXT, place TEXT, value REAL, otherCurrency TEXT, classes TEXT, rate REAL, lossValue REAL);
+  CREATE TABLE current_rows (key TEXT, line INTEGER, part TEXT, place TEXT, value REAL, otherCurrency TEXT, classes TEXT, rate REAL, lossValue REAL)`;
 
 /** The order of a row among the rows with the same key and place. */
 const atPlace = (table: string) => `
@@ -101,12 +108,13 @@ export async function matchRows(
   current: Side,
   topics: readonly TopicSlug[],
   decimals: number,
+  hasLosses = false,
 ): Promise<MatchedRows> {
   using database = openTemporarySqlite();
   database.exec(TABLES);
   const fill = async (table: 'earlier_rows' | 'current_rows', rows: Side) => {
     const insert = database.prepare(
-      `INSERT INTO ${table} VALUES (@key, @line, @part, @place, @value, @otherCurrency, @classes)`,
+      `INSERT INTO ${table} VALUES (@key, @line, @part, @place, @value, @otherCurrency, @classes, @rate, @lossValue)`,
     );
     const insertAll = database.transaction((batch: readonly ComparedRow[]) => {
       for (const row of batch) insert.run(row);
@@ -119,6 +127,7 @@ export async function matchRows(
   const sums = () => makeComparedSums(decimals);
   const sides = { before: sums(), now: sums(), new: sums(), gone: sums(), relocated: sums() };
   const all = makeBridgeSums(() => true);
+  const losses = hasLosses ? makeLossBridge() : null;
   const perTopic = topics.map((slug) => makeTopicSums(slug, decimals));
   const pass = (then: ComparedRow | null, is: ComparedRow | null) => {
     const hasMoved = then !== null && is !== null && then.place !== is.place;
@@ -130,11 +139,13 @@ export async function matchRows(
     if (is === null) sides.gone.add(then!);
     if (hasMoved) sides.relocated.add(is!);
     all.add(stateOf(then), stateOf(is), hasMoved, example);
+    losses?.add(lossOf(then), lossOf(is), hasMoved);
     for (const [topic, sum] of perTopic.entries())
       sum.add(stateOf(then, topic), stateOf(is, topic), hasMoved, example);
   };
   const pairs = database.prepare(
-    `SELECT c.*, e.key IS NOT NULL AS matched, e.place AS placeThen, e.value AS valueThen, e.otherCurrency AS otherThen, e.classes AS classesThen
+    `SELECT c.*, e.key IS NOT NULL AS matched, e.place AS placeThen, e.value AS valueThen, e.otherCurrency AS otherThen, e.classes AS classesThen,
+            e.rate AS rateThen, e.lossValue AS lossValueThen
      FROM current c LEFT JOIN earlier e ON e.key = c.key AND e.n = c.n ORDER BY c.position`,
   );
   for (const row of pairs.iterate() as IterableIterator<RowPair>) {
@@ -143,8 +154,11 @@ export async function matchRows(
       valueThen: value,
       otherThen: otherCurrency,
       classesThen: classes,
+      rateThen: rate,
+      lossValueThen: lossValue,
     } = row;
-    pass(row.matched === 1 ? { ...row, place, value, otherCurrency, classes } : null, row);
+    const then = { ...row, place, value, otherCurrency, classes, rate, lossValue };
+    pass(row.matched === 1 ? then : null, row);
   }
   const onlyEarlier = database.prepare(
     'SELECT * FROM earlier a WHERE NOT EXISTS (SELECT 1 FROM current b WHERE b.key = a.key AND b.n = a.n) ORDER BY a.position',
@@ -158,6 +172,7 @@ export async function matchRows(
     relocated: sides.relocated.sum(),
     bridge: bridgeInCurrency(all.bridge(), decimals),
     topics: perTopic.map((topic) => topic.changes()),
+    losses: losses?.bridge((units) => valueOfUnits(units, decimals)) ?? null,
   };
 }
 
@@ -167,6 +182,14 @@ interface RowPair extends ComparedRow {
   readonly valueThen: number | null;
   readonly otherThen: string | null;
   readonly classesThen: string;
+  readonly rateThen: number | null;
+  readonly lossValueThen: number | null;
+}
+
+/** The loss of a row; null for none in the comparison's currency. */
+function lossOf(row: ComparedRow | null): LossState | null {
+  if (row === null || row.otherCurrency !== null) return null;
+  return { rate: row.rate, value: row.lossValue ?? 0 };
 }
 
 const UNANSWERED = unansweredClass(HIGHEST);

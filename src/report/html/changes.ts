@@ -1,6 +1,7 @@
 import { amount, counted, grouped } from '../../base/format-numbers.ts';
 import { topicOf } from '../../contract/topics.ts';
 import { type Bridge, STEP_NAMES, STEPS } from '../compare/bridge.ts';
+import { LOSS_STEPS, type LossBridge } from '../compare/loss-bridge.ts';
 import type { ComparedSum } from '../compare/match-rows.ts';
 import { type Facts, lineText } from '../figures/facts.ts';
 import type { CountedSum } from '../figures/sums.ts';
@@ -31,7 +32,24 @@ ${notCompared.length > 0 && html`<li>Not in the earlier output: ${notCompared.ma
 </ul>
 ${block(title, html`Each line adds up: what was there then, the changes, what is there now. Perils: what is rated Relatively High or Very High.`, bridgeTable(facts, title, bridges))}
 ${titlesLine('Nothing changed above Moderate', same)}${titlesLine('Not answered then or now', unanswered)}
+${changes.losses !== null && lossBridge(facts, changes.losses)}
 ${rowsOfSteps(facts, bridges)}`,
+  );
+}
+
+/** Why the expected annual loss is another. */
+function lossBridge({ currency }: Facts, { before, steps, now }: LossBridge): Html {
+  const title = 'Expected annual loss from then to now';
+  const sign = (change: number) => (change > 0 ? '+' : change < 0 ? '−' : '');
+  const heads = html`<th scope="col" class="n">Then</th>${steps.map(({ step }) => html`<th scope="col" class="n">${LOSS_STEPS[step]}</th>`)}<th scope="col" class="n">Now</th>`;
+  const cells = steps.map(
+    ({ change }) => html`<td class="n">${sign(change)}${amount(Math.abs(change), currency)}</td>`,
+  );
+  const line = html`<tr><td class="n">${amount(before, currency)}</td>${cells}<td class="n"><b>${amount(now, currency)}</b></td></tr>\n`;
+  return block(
+    title,
+    html`It adds up: the loss then, the changes, the loss now. Another rate is that of another index.`,
+    table(title, heads, [line], 'bridge'),
   );
 }
 
