@@ -25,7 +25,8 @@ type HazardText =
   | `radon_${'zone' | 'title' | 'caption'}`;
 type HazardNumber =
   | `flood_zone_${'boundary_m' | SnakeCase<FloodColumn<'number'>>}`
-  | `${SnakeCase<NaturalSlug>}_${'score' | 'frequency'}`
+  | `${SnakeCase<NaturalSlug>}_${'score' | 'frequency' | 'loss_rate'}`
+  | `annual_loss_${'rate' | 'topics'}`
   | CountColumn
   | `${SnakeCase<ProximitySlug>}_${'count' | 'nearest_m'}`
   | `${SnakeCase<PollutantSlug>}_value`

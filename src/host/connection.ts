@@ -22,6 +22,7 @@ import type {
 import { type LocalData, readLocalData } from '../run/frame/local-data.ts';
 import type { Effects } from '../run/frame/run-context.ts';
 import { topicsText } from '../run/look-up/place-answers.ts';
+import { sampleDataFile } from '../sample/sample-file.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
 
 /** What opening a connection needs from its caller. */
@@ -48,7 +49,9 @@ export async function unopenedConnection(
   const beside = connectionBeside(context, job);
   const anyKey = { secret: '', fingerprint: '', scopes: null };
   if (job.service.kind !== 'remote') {
-    return { kind: 'service', baseUrl: '', source: EMBEDDED_SOURCE, sample: true, keys: [anyKey] };
+    const losses = sampleLosses(context, job);
+    const named = { baseUrl: '', source: EMBEDDED_SOURCE, sample: true, keys: [anyKey], losses };
+    return { kind: 'service', ...named };
   }
   const { baseUrl, keys } = job.service;
   for (const warning of exposedKeyFiles(keys)) context.notice(warning);
@@ -74,6 +77,13 @@ export async function unopenedConnection(
 function localLosses({ clock }: Pick<ConnectionContext, 'clock'>, job: Job): LossSource | null {
   const data = job.losses ? readLocalData(job.dataFile, clock.now()) : null;
   return data === null || data.sample ? null : { data, source: localSource(job) };
+}
+
+/** The made-up index, whose loss rates stand beside made-up ratings; null before the first run. */
+function sampleLosses(context: ConnectionContext, job: Job): LossSource | null {
+  const file = job.losses ? sampleDataFile(job, context) : null;
+  const data = file === null ? null : readLocalData(file, context.clock.now());
+  return data && { data, source: EMBEDDED_SOURCE };
 }
 
 /** The name of the answers from local data in the store. Answers without counts are a source of their own, because a job with counts must not
@@ -180,9 +190,8 @@ export async function connect(
   // Loaded here: most commands need no service, so they need not load the web framework.
   const { startEmbeddedService } = await import('../sample/embedded-service.ts');
   const service = await startEmbeddedService(context, job, notice);
-  const { baseUrl, keys, dataFile } = service;
-  const data = job.losses ? readLocalData(dataFile, context.clock.now()) : null;
-  const losses = data && { data, source: EMBEDDED_SOURCE };
+  const { baseUrl, keys } = service;
+  const losses = sampleLosses(context, job);
   return {
     connection: { kind: 'service', baseUrl, source: EMBEDDED_SOURCE, sample: true, keys, losses },
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),

@@ -49,6 +49,8 @@ export interface StreamSettings extends AnswerSettings {
   readonly topics: TopicName | readonly TopicName[];
   /** Keeps the answers. An answer is not bought again while it is fresh. */
   readonly store: AnswerStore;
+  /** Add FEMA's loss rates of the natural topics, such as `hail_loss_rate`, and their sum: from the index on this machine. Default: false. */
+  readonly losses?: boolean;
   /** `tract` or `county`: buy one answer for each, by the boundaries on this machine. */
   readonly areas?: 'tract' | 'county';
   /** Rows that are planned and bought together; default: 100, of local data 10,000. A row is returned when its batch is done. */
@@ -183,8 +185,9 @@ function locationReader<Row>(
   };
 }
 
-export function columnNames({ topics, counts }: Job): string[] {
-  return addedColumns(topics, '', counts).map(({ name }) => name);
+export function columnNames({ topics, counts, losses }: Job): string[] {
+  // Rows of a program have no value column, so rates alone.
+  return addedColumns(topics, '', counts, losses ? 'rates' : 'none').map(({ name }) => name);
 }
 
 /** @param fields in the order of the added columns, of which status, note and time are the first */

@@ -40,7 +40,7 @@ export async function lookup<Place extends Located>(
   throwIfAborted(signal);
   const places = localPlaces(source);
   if (places === null) return await lookUpStored(location, topics, options);
-  const job = jobOfSource(source, { ...settings, topics });
+  const job = jobOfSource(source, { ...settings, topics, losses: false });
   const host = libraryHost(defaultFolders(), {}, onEvent);
   const fields = places.fields(String(location.lat ?? ''), String(location.lng ?? ''), job, host);
   return enrichedRow(location, columnNames(job), fields);
@@ -57,13 +57,20 @@ async function lookUpStored<Place extends Located>(
   const { source, store: handle, onEvent = () => {}, ...settings } = others;
   const store = storeBehind(handle);
   const places = await storedPlaces(handle!, source, JSON.stringify([topics, settings]), () => {
-    const job = jobOfSource(source, { ...settings, budget, topics }, handle!.address);
+    const asked = { ...settings, budget, topics, losses: false };
+    const job = jobOfSource(source, asked, handle!.address);
     return openPlaces(source, job, store, libraryHost(defaultFolders(), {}, onEvent));
   });
   const fields = await storedFields(places, location);
   if (fields !== null) return enrichedRow(location, places.names, fields);
   let enriched: EnrichedRow<Place> | undefined;
-  const asked = enrich<Located>([location], { ...options, topics, store: handle!, batch: 1 });
+  const asked = enrich<Located>([location], {
+    ...options,
+    topics,
+    losses: false,
+    store: handle!,
+    batch: 1,
+  });
   // Read to the end: leaving the loop early would record an interrupted run in the ledger.
   for await (const answered of asked) enriched = { ...answered, row: location };
   await places.sampleRows.refresh();

@@ -1,8 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { PerilbookError } from '../base/errors.ts';
-import { NO_FOLDER, noDataFolder } from '../base/platform-folders.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
 import { CREDITS } from '../contract/credits.ts';
 import {
@@ -23,13 +22,12 @@ import {
 } from '../service/accounts/open-accounts.ts';
 import type { ServiceAccounts } from '../service/accounts/service-accounts.ts';
 import { startService } from '../service/http/start-service.ts';
-import { isPostgresAddress } from '../sql/postgres-address.ts';
 import { addSample, lacksSample, refreshSampleReadings } from './add-sample.ts';
+import { sampleDataFile } from './sample-file.ts';
 
 /** The running service and the key to it. */
 interface EmbeddedService extends AsyncDisposable {
   readonly baseUrl: string;
-  readonly dataFile: string;
   readonly keys: readonly {
     readonly secret: string;
     readonly fingerprint: string;
@@ -45,11 +43,8 @@ export async function startEmbeddedService(
   job: Job,
   notice: (line: string) => void,
 ): Promise<EmbeddedService> {
-  // Beside the store, so that both are deleted together; in the data folder where the store is a database.
-  const folder = isPostgresAddress(job.store) ? dataFolder : dirname(job.store);
-  if (folder === NO_FOLDER) throw noDataFolder('--store FILE');
-  const file = join(folder, 'sample-data.db');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = sampleDataFile(job, { dataFolder });
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   return await onDataFile(file, async () => {
     const topics = topicsToLoad(job);
     await using opened = new AsyncDisposableStack();
@@ -71,7 +66,6 @@ export async function startEmbeddedService(
     const running = opened.move();
     return {
       baseUrl: service.url,
-      dataFile: file,
       keys: [{ secret, fingerprint: hashSecret(secret), scopes: null }],
       [Symbol.asyncDispose]: () => running.disposeAsync(),
     };

@@ -144,7 +144,7 @@ test('the packed package runs the sample, looks up local data, and is a typed li
 });
 
 /** Every column, with the types of the library: it compiles only if they have these columns; others are those of layers. */
-const COLUMNS = addedColumns(TOPIC_SLUGS).slice(LEADING_COLUMNS.length);
+const COLUMNS = addedColumns(TOPIC_SLUGS, '', true, 'rates').slice(LEADING_COLUMNS.length);
 const sampleOf = (type: string) => (type === 'number' || type === 'count' ? '0' : "'Very Low'");
 
 /** A program of a user: it runs, and every line of it compiles or is expected not to. */

@@ -8,11 +8,11 @@ import { NATURAL_SLUGS, type NaturalSlug } from '../../src/contract/topics.ts';
 import { openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { AreaRecord, Dataset, NaturalRatingRecord } from '../../src/data/tables/records.ts';
-import { run } from '../../src/index.ts';
+import { enrich, local, openStore, run } from '../../src/index.ts';
 import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import type { LossSummary } from '../../src/run/summary-shapes.ts';
 import { type Ended, perilbook } from '../cli/command-line.ts';
-import { openScene } from '../library/library-scene.ts';
+import { all, openScene } from '../library/library-scene.ts';
 import { info, square } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { column, places } from './harness.ts';
@@ -70,11 +70,11 @@ async function loadIndex(folder: string, records = ratings()): Promise<void> {
   const data = join(folder, '.local/share/perilbook');
   mkdirSync(data, { recursive: true });
   using database = openDataDatabase(join(data, 'data.db'));
-  const all: Dataset[] = [
+  const datasets: Dataset[] = [
     { kind: 'areas', info: info('areas'), records: [county, ...areas] },
     { kind: 'nri', info: info('nri'), records: [...countyRatings, ...records] },
   ];
-  for (const dataset of all) importDataset(database, dataset, systemClock);
+  for (const dataset of datasets) importDataset(database, dataset, systemClock);
 }
 
 /** The tract of a row, its place and its value: each 50th has none. */
@@ -115,7 +115,7 @@ test('300 places get the rates of their tract, and the amounts of their building
   const { stderr } = await ran(folder, '--losses');
   const text = outputOf(folder);
   assert.deepEqual(new Set(column(text, 'hazard_status')), new Set(['ok']), stderr);
-  const all = NATURAL_SLUGS.map((topic, index) => {
+  const read = NATURAL_SLUGS.map((topic, index) => {
     const rates = numbersIn(text, `${snakeCase(topic)}_loss_rate`);
     assert.deepEqual(
       rates,
@@ -133,12 +133,12 @@ test('300 places get the rates of their tract, and the amounts of their building
   const sums = numbersIn(text, 'annual_loss_rate');
   const [counts, losses] = [numbersIn(text, 'annual_loss_topics'), numbersIn(text, 'annual_loss')];
   for (const [row, { value }] of ROWS.entries()) {
-    const own = all.map(({ rates }) => rates[row]!).filter((rate) => rate !== null);
+    const own = read.map(({ rates }) => rates[row]!).filter((rate) => rate !== null);
     assert.equal(counts[row], own.length);
     const sum = own.reduce((total, rate) => total + rate, 0);
     assert.ok(Math.abs(sums[row]! - sum) <= 1e-4 * sum, `${sums[row]} for ${sum}`);
     // The columns add up, to the cent.
-    const ofTopics = all.map(({ amounts }) => cents(amounts[row]!) ?? 0);
+    const ofTopics = read.map(({ amounts }) => cents(amounts[row]!) ?? 0);
     const total = value === null ? null : ofTopics.reduce((some, cent) => some + cent, 0);
     assert.equal(cents(losses[row]!), total);
   }
@@ -314,6 +314,25 @@ test('a hazard that the tract lacks has the rate of the county; a place outside 
   assert.deepEqual(numbersIn(text, 'hail_annual_loss'), [250, null]);
 });
 
+test('rows of a program get rates, which have no amounts', async (t) => {
+  const folder = await bookFolder(t);
+  using source = local({ file: join(folder, '.local/share/perilbook/data.db') });
+  await using store = await openStore(join(folder, 'library.db'));
+  const rows = ROWS.slice(0, 20).map(({ lat, lng }) => ({ lat, lng }));
+  const found = await all(enrich(rows, { topics: ['hail', 'radon'], losses: true, source, store }));
+  const hail = NATURAL_SLUGS.indexOf('hail');
+  for (const [row, { hazards }] of found.entries()) {
+    const rate = rateOf(ROWS[row]!.tract, hail);
+    assert.deepEqual(
+      [hazards.hail_loss_rate, hazards.annual_loss_rate, hazards.annual_loss_topics],
+      [rate, rate, rate === null ? 0 : 1],
+    );
+    assert.ok(!Object.keys(hazards).some((name) => name.endsWith('annual_loss')));
+  }
+  const bare = await all(enrich(rows, { topics: ['hail'], source, store }));
+  assert.ok(!('hail_loss_rate' in bare[0]!.hazards));
+});
+
 test('beside a paid service rates come from this machine, and cost nothing', async (t) => {
   const { harness, folder, secret, charged } = await openScene(t);
   const home = join(folder, 'home');
@@ -371,4 +390,7 @@ test('made-up answers have made-up rates', async (t) => {
   assert.deepEqual(numbersIn(text, 'drought_loss_rate'), [null]);
   assert.deepEqual(numbersIn(text, 'annual_loss').map(cents), [Math.round(rate! * 1e8)]);
   assert.match(column(text, 'hazard_note')[0]!, /^sample data/);
+  const asked = ['report', 'book.csv', '--losses', '--service', 'sample', '--topics', 'hurricane'];
+  const { stdout } = await perilbook([...asked, '--json'], { folder });
+  assert.equal(cents(JSON.parse(stdout).losses.annual_loss), Math.round(rate! * 1e8));
 });
