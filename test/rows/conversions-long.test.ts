@@ -393,3 +393,17 @@ test('an output that is called .tsv has tabs, whatever the input has', async () 
   writeFileSync(join(folder, 'tabs.txt'), 'id\tname\n1\t"a"\n');
   assert.match(readFileSync(await convert('tabs.txt', 'again.tsv'), 'utf8'), /\n1\t"a"\t/);
 });
+
+test('the other endings of a format are files that DuckDB reads as that format', async () => {
+  writeFileSync(join(folder, 'ends.csv'), 'id,lat,lng\n1,34.05,-118.24\n2,29.76,-95.37\n');
+  const read = async (ending: string, sql: (file: string) => string) => {
+    const file = await convert('ends.csv', `ends.${ending}`);
+    const { names, rows } = await askedDuckdb(`select * from ${sql(quoted(file))}`);
+    return { names: names.slice(0, 3), rows: rows.length };
+  };
+  const whole = { names: ['id', 'lat', 'lng'], rows: 2 };
+  for (const ending of ['parq', 'geoparquet'])
+    assert.deepEqual(await read(ending, (file) => `read_parquet(${file})`), whole, ending);
+  const tab = await read('tab', (file) => `read_csv(${file}, delim = '\t', header = true)`);
+  assert.deepEqual(tab, whole);
+});

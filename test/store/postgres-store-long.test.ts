@@ -14,14 +14,11 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
-import type { PerilbookError } from '../../src/base/errors.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
-import { locatePostgres } from '../../src/sql/postgres-address.ts';
-import { asPostgresError } from '../../src/sql/postgres-errors.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
-import { STORE_DATABASE } from '../../src/store/store-address.ts';
 import { perilbook } from '../cli/command-line.ts';
 import {
+  launchPostgres,
   ROLE_WITH_PASSWORD,
   ROLE_WITH_TLS,
   sharedPostgres,
@@ -166,15 +163,20 @@ test('a server must prove itself by a certificate, unless the address says other
 });
 
 test('a certificate of another name is told as that, not as one of an unknown authority', async () => {
-  const error = Object.assign(new Error("Hostname/IP does not match certificate's altnames"), {
-    code: 'ERR_TLS_CERT_ALTNAME_INVALID',
+  const other = join(folder, 'other.pem');
+  copyFileSync(join(CERTIFICATES, 'other-host.pem'), other);
+  await using misnamed = await launchPostgres({
+    settings: { ssl: 'on', ssl_cert_file: other, ssl_key_file: key },
   });
-  const said = asPostgresError(
-    locatePostgres('postgres://db.example.com/h?sslmode=verify-full', STORE_DATABASE),
-    error,
-  ) as PerilbookError;
-  assert.match(said.message, /has a certificate of another name/);
-  assert.match(said.hint, /a name that the server's certificate has, or sslmode=verify-ca/);
+  const authority = `sslrootcert=${join(CERTIFICATES, 'authority.pem')}`;
+  const openBy = (mode: string) => open(`${misnamed.storeAddress()}&sslmode=${mode}&${authority}`);
+  await assert.rejects(openBy('verify-full'), {
+    code: 'STORE_UNUSABLE',
+    message: /has a certificate of another name: .*127\.0\.0\.1 is not in the cert's list/,
+    hint: /a name that the server's certificate has, or sslmode=verify-ca/,
+  });
+  // Its authority is the named one.
+  await (await openBy('verify-ca')).close();
 });
 
 test('a server that demands TLS is met without sslmode, and one without TLS too', async () => {

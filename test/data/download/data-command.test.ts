@@ -631,6 +631,16 @@ for (const got of ['--states VA,MD,DC', ''] as const) {
   });
 }
 
+test('data check fails for what was named, and not for what came along: the boundaries of a rating', async (t) => {
+  const { run } = await setUp(t);
+  // The mirror has no boundaries.
+  const along = await run(['check', 'airQuality']);
+  assert.match(along.stdout, /^areas +FAILED$/m);
+  assert.match(along.stdout, /^air-quality +ok/m);
+  assert.equal(along.code, 0, along.stdout);
+  assert.equal((await run(['check', 'airQuality', 'areas'])).code, 6, 'named itself');
+});
+
 test('data check sees that the file of a downloaded state is gone', async (t) => {
   const { run, mirror } = await setUp(t);
   const body = Buffer.from('1. YEAR,2. TRIFD,12. LATITUDE,13. LONGITUDE\n2025,1,37,-78\n');
