@@ -146,7 +146,11 @@ export function connectionTo(
   throw new PerilbookError('LOCAL_DATA', message, hint, { file: dataFile });
 }
 
-function lacksBoundariesOnly({ datasets }: LocalData, topics: readonly TopicSlug[]): boolean {
+/** Whether all that some topic lacks are the boundaries. */
+export function lacksBoundariesOnly(
+  { datasets }: LocalData,
+  topics: readonly TopicSlug[],
+): boolean {
   const here = new Set<string>(datasets.map(({ name }) => name));
   return topics.some((topic) =>
     needsOf(topic).every((name) => here.has(name) !== (name === 'areas')),

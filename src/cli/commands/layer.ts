@@ -141,7 +141,7 @@ function checkLines(check: LayerCheck, layer: LayerDescription | null): string[]
     `would load ${used}${data.vintage === '' ? '' : `, ${data.vintage}`}`,
     ...data.rejected.map(({ reason, count }) => `  ${counted(count, 'row')} not used: ${reason}`),
     ...data.notes.map((note) => `  ${note}`),
-    ...(data.classes.length > 0 ? ['published value: class, polygons'] : []),
+    ...(data.classes.length > 0 ? ['published value: class, rows'] : []),
     ...listed(
       data.classes.map((found) => [found.value, `${meaning(found)}, ${grouped(found.polygons)}`]),
     ),

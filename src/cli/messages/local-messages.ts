@@ -5,7 +5,7 @@ import { outdatedText } from '../../data/sources/layer-sources.ts';
 import { manualLoader } from '../../data/sources/source-table.ts';
 import { countyRatingLines } from '../../data/tables/county-ratings.ts';
 import { eventDatasetsOf, needsOf } from '../../data/tables/describe-data.ts';
-import { getCommand } from '../../host/connection.ts';
+import { getBoundariesCommand, getCommand, lacksBoundariesOnly } from '../../host/connection.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { LocalSourceSummary as LocalSource, PlanSummary } from '../../run/summary-shapes.ts';
 import { fittingTable } from './format.ts';
@@ -54,7 +54,14 @@ export function localNotices(prepared: Prepared, folder: string): string[] {
   const lines: string[] = [];
   const isOutdated = (topic: TopicSlug) =>
     connection.kind === 'local' && connection.data.outdated.has(topic);
-  const without = lacking.filter((topic) => !isOutdated(topic));
+  const isWithoutAreas = (topic: TopicSlug) =>
+    connection.kind === 'local' && lacksBoundariesOnly(connection.data, [topic]);
+  const without = lacking.filter((topic) => !isOutdated(topic) && !isWithoutAreas(topic));
+  const unplaced = lacking.filter(isWithoutAreas);
+  if (unplaced.length > 0)
+    lines.push(
+      `No boundaries here, needed for ${topicNames(unplaced)}. Get them: ${getBoundariesCommand('tract', job.input, folder)}`,
+    );
   for (const topic of lacking.filter(isOutdated))
     lines.push(`No answers for ${topic}: ${outdatedText(topic)}.`);
   if (without.length > 0)

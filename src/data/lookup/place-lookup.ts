@@ -86,10 +86,11 @@ export function createPlaceLookup(
     const found = areaAt(location);
     const reason = found === null ? boundaries.withoutArea(location) : null;
     // Outside of boundaries that are here, a place is outside for layers, too.
-    const isUnknown = reason !== null && reason.kind !== 'outside_coverage';
-    const area = found ?? (isUnknown ? areaOfAtlas(location, topics) : null);
+    if (reason?.kind === 'outside_coverage') return reason;
+    const area = found ?? areaOfAtlas(location, topics);
     if (area === null) return reason!;
     const results = topics.map((topic) => {
+      if (reason !== null && !coversItself(topic)) return withoutBoundaries(reason);
       const finding = decide(topic, location, area, now);
       return 'reason' in finding ? finding : counted(finding, location);
     });
@@ -97,12 +98,21 @@ export function createPlaceLookup(
   };
 }
 
-/** The county of a place of which no boundaries are loaded, where all topics are layers: these say themselves what they cover. */
+/** Whether a topic needs no boundaries: most layers say themselves what they cover. */
+const coversItself = (topic: TopicSlug): boolean =>
+  isLayerTopic(topic) && !needsOf(topic).includes('areas');
+
+/** The county of a place of which no boundaries are loaded, where some topics need none. */
 function areaOfAtlas(location: Location, topics: readonly TopicSlug[]): Area | null {
-  const county = topics.every((topic) => isLayerTopic(topic) && !needsOf(topic).includes('areas'))
-    ? countyAt(location)
-    : null;
+  const county = topics.some(coversItself) ? countyAt(location) : null;
   return county === null ? null : { geoid: county.code, county: county.code };
+}
+
+function withoutBoundaries({
+  kind: cause,
+  state,
+}: Exclude<WithoutArea, { readonly kind: 'outside_coverage' }>): MissingResult {
+  return { reason: 'unavailable', cause, datasets: ['areas'], states: [state] };
 }
 
 const NONE: readonly (number | null)[] = [];

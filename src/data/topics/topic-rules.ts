@@ -11,7 +11,7 @@ import {
 } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
-import type { BoundaryCheck } from '../tables/boundary-check.ts';
+import type { BoundaryCheck, WithoutArea } from '../tables/boundary-check.ts';
 import { type DataDatabase, type DataVersion, oncePerVersion } from '../tables/data-database.ts';
 import { eventDatasetsOf, layersOf, needsOf } from '../tables/describe-data.ts';
 import { outdatedDatasets } from '../tables/layer-descriptions.ts';
@@ -44,10 +44,13 @@ export type MissingResult =
   { readonly reason: 'no_data' } | UnavailableTopic;
 
 /** Something that the operator can fix: datasets are not loaded, or not for all states that the search reaches (`not_loaded`); they lack the county
- * (`incomplete`); the boundaries lack the location's tract (`no_tracts`); their readings are too old (`too_old`); the layer was loaded by another description (`outdated`). */
+ * (`incomplete`); the boundaries lack the location's tract (`no_tracts`); their readings are too old (`too_old`); the layer was loaded by another description (`outdated`); the
+ * boundaries lack the state, or this part of it (`WithoutArea`). */
 interface UnavailableTopic {
   readonly reason: 'unavailable';
-  readonly cause: 'not_loaded' | 'outdated' | 'incomplete' | 'no_tracts' | 'too_old';
+  readonly cause:
+    | ('not_loaded' | 'outdated' | 'incomplete' | 'no_tracts' | 'too_old')
+    | Exclude<WithoutArea['kind'], 'outside_coverage'>;
   readonly datasets: readonly DatasetName[];
   /** The states without data, as two letters: the location's, or others that the search reaches. */
   readonly states: readonly string[];

@@ -82,6 +82,7 @@ function describeLack(
 
 /** What is missing, and the command that gets it. */
 function formatNote({ layer, cause, states, loader }: Lack, topics: readonly TopicSlug[]): string {
+  if (cause === 'no_areas' || cause === 'incomplete_areas') return boundaryNote(cause, states);
   if (cause === 'outdated') return outdatedText(topics[0]!);
   if (cause === 'too_old') return 'local readings are too old (perilbook data update)';
   if (cause === 'no_tracts')
@@ -117,13 +118,15 @@ function notCovered(
   if (reason.kind === 'outside_coverage') {
     return listFailures(topics, 'rejected', 'no area of the local data holds this location', terms);
   }
-  const { kind, state } = reason;
+  return listFailures(topics, 'unavailable', boundaryNote(reason.kind, reason.state), terms);
+}
+
+function boundaryNote(kind: 'no_areas' | 'incomplete_areas', state: string): string {
   const lack =
     kind === 'no_areas'
       ? `no boundaries of ${state}`
       : `the loaded boundaries leave out this part of ${state}`;
-  const note = `${lack} (perilbook data get areas --states ${state})`;
-  return listFailures(topics, 'unavailable', note, terms);
+  return `${lack} (perilbook data get areas --states ${state})`;
 }
 
 function listFailures(
