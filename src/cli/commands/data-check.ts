@@ -9,7 +9,7 @@ import { removeDataset, removeSource } from '../../data/download/remove-source.t
 import { LOADERS, layerLoaders } from '../../data/loaders/loader-table.ts';
 import { chooseSources } from '../../data/sources/source-table.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
-import { datasetLabel, readPartsOfSource, WHOLE_US } from '../../data/tables/parts.ts';
+import { datasetLabel, readPartsOfSource } from '../../data/tables/parts.ts';
 import type { Box } from '../../geo/bounding-boxes.ts';
 import { requireApproval } from '../frame/ask-approval.ts';
 import { print, say, sayJson } from '../frame/context.ts';
@@ -40,13 +40,9 @@ export const checkSourcesAction: DataAction<Flags<'data check'>> = async (
   const client = clientFor(context, settings);
   const nothingKept = { onBytes: () => {}, freeBytes: () => Number.POSITIVE_INFINITY };
   try {
-    const stateRowsOf = (source: string) =>
-      existsSync(file)
-        ? (readPartsOfSource(open(), source).find(({ state }) => state === WHOLE_US)?.stateRows ??
-          {})
-        : {};
+    const partsOf = (source: string) => (existsSync(file) ? readPartsOfSource(open(), source) : []);
     const download = { client, clock, random, signal, ...nothingKept };
-    const checked = await checkSources(chosen, downloads, stateRowsOf, env, download);
+    const checked = await checkSources(chosen, downloads, partsOf, env, download);
     if (flags.json) sayJson(context, { sources: checked.map(checkedJson) });
     else {
       print(context, table(HEAD, checked.map(resultCells), '').join('\n'));

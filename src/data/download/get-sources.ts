@@ -5,13 +5,20 @@ import { counted, grouped } from '../../base/format-numbers.ts';
 import { readSecretFile } from '../../base/pipes.ts';
 import { FEWEST_COMPARED, isLoss } from '../loaders/load-losses.ts';
 import { isPublishedFor, type OtherAddress, type Source } from '../sources/source.ts';
+import { type AskedPart, WHOLE_US } from '../tables/parts.ts';
 import { copiedSlices, copySlice } from './copy-source.ts';
 import { downloadFailed, fileSystemError, mayTryAgain } from './download-errors.ts';
 import type { DownloadContext } from './download-file.ts';
 import { type Manifest, readManifest } from './downloads-folder.ts';
 import { fetchSlice } from './fetch-source.ts';
 import type { PlaceTiles } from './place-tiles.ts';
-import { ageWarnings, type ProbedSource, probeParts, probeSource } from './probe-source.ts';
+import {
+  ageWarnings,
+  type ProbedSource,
+  probeParts,
+  probeSource,
+  probeUnits,
+} from './probe-source.ts';
 import { isByState, listSlices, type Slice, sliceOfKey, staleAfterMs } from './source-requests.ts';
 import { askedOfMirror } from './web-client.ts';
 
@@ -58,7 +65,7 @@ export interface CheckedSource {
 export async function checkSources(
   sources: readonly Source[],
   downloads: string,
-  stateRowsOf: StateRowsOf,
+  partsOf: PartsOfSource,
   env: KeyVariables,
   context: DownloadContext,
 ): Promise<CheckedSource[]> {
@@ -82,10 +89,11 @@ export async function checkSources(
           const elsewhere = probed.filter((probe) => probe.isElsewhere);
           const parts = await probeParts(
             source,
-            rowsByState(source, manifest, stateRowsOf),
+            rowsByState(source, manifest, partsOf(source.name)),
             context,
             headers,
           );
+          const gone = await probeUnits(source, partsOf(source.name), context);
           const lost = parts.filter((part) => isFewer(part.here, part.rows));
           const warnings = [
             ...(isSmall ? [warning] : []),
@@ -95,6 +103,10 @@ export async function checkSources(
               source.download.kind === 'file'
                 ? `the file of ${state} is gone (${manifest.get(state)!.url})`
                 : `${state} has ${counted(now, 'row')}; ${grouped(here)} are loaded`,
+            ),
+            ...gone.map(
+              ({ name, state, rows: here }) =>
+                `${name} of ${state} is gone; ${counted(here, 'record')} of it are loaded`,
             ),
             ...aged,
           ];
@@ -138,14 +150,14 @@ async function awayAddresses(
   return away;
 }
 
-/** The number of records of a source in each state, of a part of the whole US. */
-export type StateRowsOf = (source: string) => Readonly<Record<string, number>>;
+/** The loaded parts of a source. */
+export type PartsOfSource = (source: string) => readonly AskedPart[];
 
 /** The rows of each downloaded state. A row may be several records, so those of a state within the whole US are estimated in proportion. */
 function rowsByState(
   source: Source,
   manifest: Manifest,
-  stateRowsOf: StateRowsOf,
+  parts: readonly AskedPart[],
 ): ReadonlyMap<string, number> {
   const { download } = source;
   const rows = new Map<string, number>();
@@ -159,7 +171,8 @@ function rowsByState(
     download.kind === 'layer' && download.stateWhere !== undefined && download.stateWhere !== 'box';
   const all = manifest.get('US')?.count;
   if (all === undefined || !isFiltered) return rows;
-  const records = Object.entries(stateRowsOf(source.name));
+  const whole = parts.find(({ state }) => state === WHOLE_US);
+  const records = Object.entries(whole?.stateRows ?? {});
   const total = records.reduce((sum, [, count]) => sum + count, 0);
   for (const [state, count] of records) {
     const own = Math.round((all * count) / total);

@@ -125,17 +125,9 @@ async function fetchNewest(
       f: 'json',
     },
   });
-  try {
-    const { features } = (await getArcgisJson(url, {
-      ...context,
-      mostAttempts: 1,
-    })) as unknown as PageAnswer;
-    const [newest] = features ?? [];
-    return newest === undefined ? null : attributesOf(newest)[field];
-  } catch (error) {
-    if (!(error instanceof PerilbookError) || context.signal.aborted) throw error;
-    return null;
-  }
+  const page = await orNullOfServer(context, async (once) => await getArcgisJson(url, once));
+  const [newest] = (page as unknown as PageAnswer | null)?.features ?? [];
+  return newest === undefined ? null : attributesOf(newest)[field];
 }
 
 export const attributesOf = ({ attributes, properties }: LayerFeature) =>
@@ -192,6 +184,38 @@ export async function fetchCount(request: LayerRequest, context: DownloadContext
   if (typeof count === 'number' && (count > 0 || request.mayBeEmpty === true)) return count;
   if (count === 0) throw downloadFailed(`${url} counts no rows`, ADDRESS_MOVED);
   throw downloadFailed(`${url} does not count its rows`, ADDRESS_MOVED);
+}
+
+/** The values of a field in the rows of a request; null where the server does not list them all. Asked once: others answer with an error. */
+export async function fetchValues(
+  request: LayerRequest,
+  field: string,
+  context: DownloadContext,
+): Promise<ReadonlySet<string> | null> {
+  const url = formatQuery(request, {
+    where: request.where,
+    outFields: field,
+    returnDistinctValues: 'true',
+    returnGeometry: 'false',
+    f: 'json',
+  });
+  const page = await orNullOfServer(context, async (once) => await getArcgisJson(url, once));
+  const { features, exceededTransferLimit } = (page ?? {}) as unknown as PageAnswer;
+  if (!Array.isArray(features) || exceededTransferLimit === true) return null;
+  return new Set(features.map((feature) => String(attributesOf(feature)[field] ?? '').trim()));
+}
+
+/** Asks a server once for what not all can do; null where it answers with an error. */
+async function orNullOfServer<T>(
+  context: DownloadContext,
+  ask: (context: DownloadContext) => Promise<T>,
+): Promise<T | null> {
+  try {
+    return await ask({ ...context, mostAttempts: 1 });
+  } catch (error) {
+    if (!(error instanceof PerilbookError) || context.signal.aborted) throw error;
+    return null;
+  }
 }
 
 /** The identity of a layer's file: address, filter, fields and simplification. */

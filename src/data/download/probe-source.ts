@@ -5,11 +5,13 @@ import { findColumns } from '../loaders/agency-table.ts';
 import { loaderNamed } from '../loaders/loader-table.ts';
 import { vintageByColumns } from '../loaders/vintages.ts';
 import type { Source } from '../sources/source.ts';
+import type { AskedPart } from '../tables/parts.ts';
+import { unitsOf } from '../tables/published-units.ts';
 import { missingFile } from './download-errors.ts';
 import { type DownloadContext, type FileRequest, probeFile } from './download-file.ts';
 import { probeSpans } from './download-spans.ts';
 import type { Manifest } from './downloads-folder.ts';
-import { fetchCount, type LayerRequest, probeLayer } from './layer-queries.ts';
+import { fetchCount, fetchValues, type LayerRequest, probeLayer } from './layer-queries.ts';
 import { datedRequests, fileRequests, layerRequests } from './source-requests.ts';
 
 export interface ProbedSource {
@@ -47,6 +49,27 @@ export async function probeParts(
     probed.push({ state, here, rows });
   }
   return probed;
+}
+
+/** The units of loaded parts that a layer has no longer, where it names them: a study may go, and others have as many rows more. */
+export async function probeUnits(
+  source: Source,
+  parts: readonly AskedPart[],
+  context: DownloadContext,
+): Promise<{ readonly name: string; readonly state: string; readonly rows: number }[]> {
+  const { download } = source;
+  if (download.kind !== 'layer' || download.unit === undefined) return [];
+  const gone: { readonly name: string; readonly state: string; readonly rows: number }[] = [];
+  for (const { dataset, state, units } of parts) {
+    const [request] = layerRequests(source, download, state, '', context.clock.now());
+    const published = await fetchValues(request!, download.unit, context);
+    if (published === null) continue;
+    for (const [unit, { rows }] of Object.entries(units)) {
+      if (!published.has(unit))
+        gone.push({ name: `${unitsOf(dataset)?.noun.one} ${unit}`, state, rows });
+    }
+  }
+  return gone;
 }
 
 async function probeNewest(

@@ -104,6 +104,7 @@ export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
       fields: only(FLOOD_FIELDS.zones),
       more: [{ layer: `${NFHL}/3`, fields: only(FLOOD_FIELDS.sheets), ...FLOOD_LINES }],
       stateWhere: "DFIRM_ID LIKE '{fips}%'",
+      unit: 'DFIRM_ID',
       aroundPlaces: FLOOD_ZONES.distance_m,
       ...FLOOD_LINES,
     }),

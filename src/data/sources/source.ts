@@ -46,6 +46,8 @@ export interface LayerDownload {
   readonly where?: string | undefined;
   /** The filter for one state; `box` if the layer has no column of the state. */
   readonly stateWhere?: string | 'box';
+  /** The field that names what the publisher withdraws or replaces by itself, as records keep it: a study. */
+  readonly unit?: string;
   /** For `--for`, which asks only for the tiles that hold a location: how far beyond a tile the topic looks, in metres. */
   readonly aroundPlaces?: number;
   /** Attributes as CSV; default: features as GeoJSON. */

@@ -209,6 +209,11 @@ function queried(layer: MirroredLayer, query: URLSearchParams): unknown {
       (row) => ids?.includes(row.id) ?? isWanted(row, query.get('where')!, query.get('geometry')),
     );
   if (query.get('returnCountOnly') === 'true') return { count: rows.length };
+  if (query.get('returnDistinctValues') === 'true') {
+    const [name] = query.get('outFields')!.split(',');
+    const values = new Set(rows.map(({ attributes }) => attributes[name!]));
+    return { features: [...values].map((value) => ({ attributes: { [name!]: value } })) };
+  }
   if (query.get('returnIdsOnly') === 'true') {
     return {
       objectIdFieldName: 'OBJECTID',

@@ -238,3 +238,26 @@ test('squares that hold places are of the smallest size that is not too many, in
     );
   }
 });
+
+test('a check tells a study that is gone, though others have as many zones more', async (t) => {
+  const { mirror, get, run } = await serving(t);
+  const layer = mirror.layers.get(`${NFHL}/28`)!;
+  const all = layer.rows.slice(0, 200);
+  const named = (study: string, from: number, to: number) =>
+    all
+      .slice(from, to)
+      .map((row) => ({ ...row, attributes: { ...row.attributes, DFIRM_ID: study } }));
+  const of = (rows: typeof all) => mirror.layers.set(`${NFHL}/28`, { ...layer, rows });
+  of([...named('51059C', 0, 195), ...named('51600C', 195, 200)]);
+  assert.equal((await get('--states', 'VA')).code, 0);
+  assert.match((await run(['check', 'flood-zones'])).stdout, /^flood-zones +ok/m);
+  of(named('51059C', 0, 200));
+  const { stdout, code } = await run(['check', 'flood-zones']);
+  assert.match(stdout, /^flood-zones: study 51600C of VA is gone; 5 records of it are loaded$/m);
+  assert.notEqual(code, 0);
+  // A server that cannot list the studies is not one without them.
+  mirror.fail(/returnDistinctValues/, 9, (_, response) =>
+    sendJson(response, { error: { code: 400, message: 'Unable to complete operation.' } }),
+  );
+  assert.match((await run(['check', 'flood-zones'])).stdout, /^flood-zones +ok/m);
+});

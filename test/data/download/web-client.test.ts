@@ -141,7 +141,7 @@ test('the key of an agency goes to the agency, and elsewhere only where it was g
   const keysSent = async (source: Source, download = contextWith({ client })) => {
     const env = { PERILBOOK_AFDC_KEY: 'key-of-env' };
     mirror.requests.length = 0;
-    const [checked] = await checkSources([source], folder, () => ({}), env, download);
+    const [checked] = await checkSources([source], folder, () => [], env, download);
     const wanted = [{ source, slices: ['US'] }];
     const [got] = await obtainSources(
       wanted,
