@@ -6,13 +6,17 @@ import { isNothing } from '../geo/parse-location.ts';
 export const NO_LOCATION_NOTES = {
   empty_row: 'The row is empty.',
   total_row: 'The row is a total, not a location.',
+  count_row: 'The row says how many rows there are, and is no location.',
   rule_row: 'The row is a line between the names and the rows, not a location.',
 } as const;
 export type NoLocation = keyof typeof NO_LOCATION_NOTES;
 
 /** The first text of a row of totals, in the languages of spreadsheets. */
 const TOTAL =
-  /^(?:(?:grand|sub|overall|page|report)?[\s-]*totals?|sums?|averages?|avg|mean|median|(?:gesamt|zwischen)?summe|gesamt|insgesamt|total\s+g[ée]n[ée]ral|sous-total|somme|totale|somma|totaal|som|suma|soma|итого|всего|合计|总计|總計|合計|総計|小計|小计|합계|총계|المجموع|الإجمالي)\s*:?$/iu;
+  /^(?:(?:grand|sub|overall|page|report)?[\s-]*totals?|sums?|averages?|avg|mean|median|(?:gesamt|zwischen)?summe|gesamt|insgesamt|total\s+g[ée]n[ée]ral|sous-total|somme|totale|somma|totaal|som|suma|soma|итого|всего|合计|总计|總計|合計|総計|小計|小计|합계|총계|المجموع|الإجمالي)\s*(?:\([^)]*\))?\s*:?\s*[\d.,]*$/iu;
+/** The last line of a database's client: `(3 rows)`, `3 rows affected`, `3 rows in set (0.01 sec)`. */
+const ROW_COUNT =
+  /^\(?\d[\d,.]*\s+(?:rows?|records?)(?:\s+(?:affected|selected|returned|exported|in set(?:\s*\(.*\))?))?\)?\.?$/i;
 const RULE = /^[\s:|+=_-]*$/;
 
 /** Whether a text may be that of a row that is no location: a quick look at its latitude and its longitude, which are read for each row. */
@@ -45,8 +49,9 @@ export function noLocationIn(texts: readonly string[]): NoLocation | null {
   const filled = texts.map((text) => text.trim()).filter((text) => text !== '');
   const [first] = filled;
   if (first === undefined) return 'empty_row';
-  if (filled.every((text) => RULE.test(text)) && filled.some((text) => text.includes('--')))
+  if (filled.every((text) => RULE.test(text)) && filled.some((text) => /[-=_]{2}/.test(text)))
     return 'rule_row';
+  if (filled.length === 1 && ROW_COUNT.test(first)) return 'count_row';
   const isTotal = TOTAL.test(first) && filled.slice(1).every((text) => isNumberOrNothing(text));
   return isTotal ? 'total_row' : null;
 }

@@ -48,6 +48,30 @@ test('empty rows, totals and lines of Markdown are no locations, and come back t
   assert.deepEqual(await locationsIn(written(t, 'in.md', table)), ['rule_row', ' 40.5   -99.5 ']);
 });
 
+test('totals with words beside, lines of any kind and the last line of a database are no locations', async (t) => {
+  const csv = [
+    'id,lat,lng,tiv',
+    '====,====,====,====',
+    '1,40.5,-99.5,5',
+    'TOTAL (3 locations),,,18',
+    'Total: 3,,,18',
+    'Total (3) Wine,,,5',
+    '(3 rows)',
+    '3 rows in set (0.01 sec)',
+    '1,234 records selected.'.replace(',', ''),
+    '3 rowers',
+  ];
+  assert.deepEqual(await locationsIn(written(t, 'in.csv', `${csv.join('\n')}\n`)), [
+    'rule_row',
+    '40.5 -99.5',
+    'total_row',
+    'total_row',
+    ' ',
+    ...['count_row', 'count_row', 'count_row'],
+    'The row has 1 field where the header has 4.',
+  ]);
+});
+
 test('rows that are none are known in each format, also after an earlier run', async (t) => {
   const csv =
     'id,lat,lng,tiv\n1,40.5,-99.5,5\n,,,\nTotal,,,1005\nTotal Wine,,,5\n2,,,\n3,41.5,-98.5,6\n';
