@@ -25,11 +25,13 @@ export function bodyWords(content: Content): string {
     .replace(/\w+:\/\/\S+/g, ' ');
 }
 
-/** `userRateLimitExceeded`, `RATE_LIMIT` and `per-minute` in small letters, with a space between two words, and a bar between two sentences. */
+/** `userRateLimitExceeded`, `RATE_LIMIT`, `per-minute` and `requests/sec` in small letters, with a space between two words, and a bar between two
+ * sentences. */
 function plainWords(words: string): string {
   return words
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()
+    .replace(/\/\s*(?=(?:s|sec|second|m|min|minute|h|hour|day|week|month)\b)/g, ' per ')
     .replace(/[.;!?]\s|[()]/g, ' | ')
     .replace(/[^\p{L}\p{N}|]+/gu, ' ');
 }
@@ -41,7 +43,7 @@ const upTo = (most: number): string => `(?:[\\p{L}\\p{N}]+ ){0,${most}}?`;
 
 /** A time after which the next request is allowed, while the run waits. `rpm`, `tpm`: requests and tokens per minute. */
 const SHORT_PERIOD = pattern(
-  `${anyOf('per', 'a', 'each', 'every', 'this')} ${anyOf('sec', 'second', 'min', 'minute')}`,
+  `${anyOf('per', 'a', 'each', 'every', 'this')} ${anyOf('s', 'sec', 'second', 'm', 'min', 'minute')}`,
   `${anyOf('second', 'minute', 'minutely')} ${anyOf('rate', 'limit', 'quota')}`,
   `\\d+ ?${anyOf('s', 'secs?', 'seconds?', 'mins?', 'minutes?')}`,
   anyOf('qps', 'qpm', 'rps', 'rpm', 'tps', 'tpm'),
@@ -67,6 +69,10 @@ const RATE = pattern(
   'throttl(?:ed|ing)',
   'slow down',
   'spike arrest',
+  `bursts? ${anyOf('limit', 'limits', 'rate', 'capacity')}`,
+  // `10 requests per 1 minute`, `5 rps`
+  `\\d+ ${upTo(2)}per (?:\\d+ )?${anyOf('s', 'sec', 'second', 'min', 'minute')}`,
+  `\\d+ ${anyOf('qps', 'qpm', 'rps', 'rpm')}`,
   'concurren(?:t|cy)',
   'request limit exceeded',
   'provisioned throughput',

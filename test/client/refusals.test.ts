@@ -194,6 +194,11 @@ const SAID: readonly (readonly [
   ],
   ['Stripe', 429, { error: { code: 'lock_timeout', message: 'Try again later.' } }, 'rate'],
   ['anyone', 403, { message: 'Rate limit: 2,500 requests per day exceeded' }, 'limit'],
+  ['anyone', 403, { message: 'Limit of 1 request/sec exceeded' }, 'rate'],
+  ['anyone', 403, { message: 'API calls limit: 10 per 1 minute' }, 'rate'],
+  ['anyone', 403, { message: 'Plan limit: 5 rps' }, 'rate'],
+  ['anyone', 403, { message: 'Burst limit exceeded' }, 'rate'],
+  ['anyone', 403, { message: 'Limit of 2,500 requests/day exceeded' }, 'limit'],
   ['anyone', 403, { message: '60 requests per minute, 1,000 per day: limit exceeded' }, 'rate'],
   // Not about what is used up.
   ['anyone', 403, { message: 'no quota for this scope' }, 'forbidden'],
