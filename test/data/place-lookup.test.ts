@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { answerFields } from '../../src/columns/topic-columns.ts';
-import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
+import { NATURAL_SLUGS, PAID_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import {
   createPlaceLookup,
   type LookupOptions,
@@ -59,17 +59,17 @@ function resultsAt(
 }
 
 test('a place outside the US, data without areas and areas with gaps are three things', (t) => {
-  assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, { lat: 41.25, lng: -96 }, NOON), {
+  assert.deepEqual(lookUpIn(t)(PAID_SLUGS, { lat: 41.25, lng: -96 }, NOON), {
     kind: 'incomplete_areas',
     state: 'NE',
   });
-  assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, AT_SEA, NOON), { kind: 'outside_coverage' });
-  assert.deepEqual(lookUpIn(t, { data: [] })(TOPIC_SLUGS, HERE, NOON), {
+  assert.deepEqual(lookUpIn(t)(PAID_SLUGS, AT_SEA, NOON), { kind: 'outside_coverage' });
+  assert.deepEqual(lookUpIn(t, { data: [] })(PAID_SLUGS, HERE, NOON), {
     kind: 'no_areas',
     state: 'NE',
   });
-  assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, IN_MARYLAND, NOON), { kind: 'no_areas', state: 'MD' });
-  assert.deepEqual(lookUpIn(t, { data: [] })(TOPIC_SLUGS, AT_SEA, NOON), {
+  assert.deepEqual(lookUpIn(t)(PAID_SLUGS, IN_MARYLAND, NOON), { kind: 'no_areas', state: 'MD' });
+  assert.deepEqual(lookUpIn(t, { data: [] })(PAID_SLUGS, AT_SEA, NOON), {
     kind: 'no_areas',
     state: '',
   });
@@ -92,16 +92,22 @@ test('a place outside the US, data without areas and areas with gaps are three t
       { kind: 'nri', info: info('nri'), records: rated },
     ];
     const lookUp = lookUpIn(t, { data: data as readonly Dataset[] });
-    assert.deepEqual(lookUp(TOPIC_SLUGS, { lat, lng }, NOON), {
+    assert.deepEqual(lookUp(PAID_SLUGS, { lat, lng }, NOON), {
       kind: 'incomplete_areas',
       state: 'VA',
     });
   }
-  const found = lookUpIn(t)(TOPIC_SLUGS, HERE, NOON);
+  const found = lookUpIn(t)(PAID_SLUGS, HERE, NOON);
   assert.deepEqual(found.kind === 'covered' && found.area, {
     geoid: '31001000100',
     county: '31001',
   });
+  // A layer needs no boundaries: it has its answer beside topics that do.
+  const beside = lookUpIn(t)(['hail', 'floodZone'], { lat: 41.25, lng: -96 }, NOON);
+  assert.deepEqual(beside.kind === 'covered' && beside.results, [
+    { reason: 'unavailable', cause: 'incomplete_areas', datasets: ['areas'], states: ['NE'] },
+    { reason: 'no_data' },
+  ]);
 });
 
 test('a topic without a result says why, with the datasets and the state', (t) => {
