@@ -86,7 +86,7 @@ const USED_UP = anyOf('exceeded', 'exhausted', 'reached', 'hit', 'used up', 'dep
  * quota`, `insufficient_quota`. Not a permission: "no quota for this scope" names none that is used up. */
 const LIMIT = pattern(
   `${anyOf('over', 'above', 'beyond')} ${upTo(3)}${ALLOWANCE}`,
-  `${ALLOWANCE} ${upTo(5)}${USED_UP}`,
+  `${ALLOWANCE} ${upTo(7)}${USED_UP}`,
   `${USED_UP} ${upTo(5)}${ALLOWANCE}`,
   `${anyOf('out of', 'insufficient', 'not enough')} ${upTo(2)}${anyOf('credits?', 'quota')}`,
   `no ${upTo(2)}credits`,
