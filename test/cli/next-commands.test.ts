@@ -73,7 +73,11 @@ test('after the end of a budget the next one is what the rest costs, as far as a
   const resume = (stop: RunResult['stop'], available: number) => {
     const end = { ...ended(stop!.reason), stop };
     const account = { subscription: { creditsPerMonth: 10_000 }, overageCredits: 0, reserve: 100 };
-    const plan = { price: { credits: 47_000 }, available, account: { account } } as unknown as Plan;
+    const plan = {
+      price: { credits: 47_000 },
+      bounds: { run: 90_000, quota: available, time: Number.POSITIVE_INFINITY },
+      account: { account },
+    } as unknown as Plan;
     return resumeCommand(['a.csv'], {}, { budget: 90_000 }, end, {
       credits: costOfRest(plan, stop),
       acceptedPrice: null,
