@@ -7,7 +7,7 @@ import type { RatingFinding } from '../../report/figures/story.ts';
 import { otherFormat } from '../../rows/open/open-row-file.ts';
 import { verificationText } from '../../run/areas/area-verification.ts';
 import { periodLimit } from '../../run/frame/account-state.ts';
-import { STOPS } from '../../run/frame/stop.ts';
+import { STOPS, type Stop } from '../../run/frame/stop.ts';
 import type { KeptBecause } from '../../run/output-decision.ts';
 import type { Plan } from '../../run/plan/planning.ts';
 import type { Prepared } from '../../run/prepare.ts';
@@ -53,7 +53,7 @@ export function runMessages(
   // Of the sample the plan has said it before the run.
   if (summary.sample_data && summary.source.kind !== 'sample')
     facts.push('Sample data is made up: do not base decisions on it.');
-  const { head, next } = ending(stop, summary, again);
+  const { head, next } = describeEnd(stop, summary, again);
   const nexts = [
     ...(isPlanShown ? [] : invalidRowsMessage(summary)),
     ...(next === null ? [] : [next]),
@@ -173,12 +173,28 @@ function completeMessage({ status, complete }: RunResult['summary']): string {
   return `${grouped(status.ok)} of ${counted(located, 'location')} ${located === 1 ? 'is' : 'are'} complete (${percent(complete.rows)}${value}).`;
 }
 
-/** How a run ended, and the next step; null for none. */
-function ending(stop: RunResult['stop'], summary: RunResult['summary'], again: string) {
-  if (stop === null) return finished(summary, again);
+interface EndWords {
+  /** How the run ended. */
+  readonly head: string;
+  /** The next step; null for none. */
+  readonly next: string | null;
+}
+
+function describeEnd(
+  stop: RunResult['stop'],
+  summary: RunResult['summary'],
+  again: string,
+): EndWords {
+  return stop === null ? describeFinish(summary, again) : describeStop(stop, summary, again);
+}
+
+function describeStop(
+  { reason, message, resumeAfter }: Stop,
+  summary: RunResult['summary'],
+  again: string,
+): EndWords {
   const { credits_spent, credits_unknown, credits_limit, source } = summary;
   const complete = completeMessage(summary);
-  const { reason, message, resumeAfter } = stop;
   const row = STOPS[reason];
   if (row.state === 'interrupted') {
     const how = source.kind === 'local' ? 'looked up' : 'bought';
@@ -204,10 +220,10 @@ function ending(stop: RunResult['stop'], summary: RunResult['summary'], again: s
   return stopped(`${message}${unspent}`, `${row.next}: ${again}`);
 }
 
-function finished(
+function describeFinish(
   { status, credits_spent, source, last_failure }: RunResult['summary'],
   again: string,
-) {
+): EndWords {
   const lacking = status.partial + status.failed + status.deferred;
   const located = locatedIn(status);
   if (located === 0) return { head: 'Ended: no row can be looked up.', next: null };

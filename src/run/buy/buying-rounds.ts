@@ -12,7 +12,7 @@ import { IN_LATER_PERIODS, quotaAdvice } from '../plan/notices.ts';
 import { purchasesFor } from '../plan/reach.ts';
 import { shortageStop } from './buy-call.ts';
 import { buyCells } from './buy-cells.ts';
-import { type BuyingContext, beginBuying, CellQueue } from './buying.ts';
+import { type Buying, type BuyingContext, beginBuying, CellQueue } from './buying.ts';
 
 /*
  * How a run buys, from the outside in:
@@ -82,77 +82,109 @@ function ceilingText(
   return `The ceiling of ${inDollars(overageCredits)} for overage is reached: this run cost ${own} of the ${inDollars(beyond)} of this period.`;
 }
 
+/** What the rounds of a run share. */
+interface Rounds {
+  readonly buying: Buying;
+  readonly queue: CellQueue;
+  /** Credits that the run had spent before its first round. */
+  readonly spentBefore: number;
+}
+
+/** How a round ended: it bought something, it could buy nothing, or the run must stop. */
+type RoundEnd =
+  | { readonly kind: 'bought' | 'nothing' }
+  | { readonly kind: 'stop'; readonly stop: Stop };
+
 async function buyRounds(context: BuyingContext): Promise<Stop | null> {
-  const { job, plan, progress, limits } = context;
-  const queue = new CellQueue(plan);
-  const { cells } = plan.scan;
+  const { job, plan, store, limits } = context;
   const buying = await beginBuying(context);
   const { payer, health } = buying;
-  const costOfRest = () => costOf(queue, payer.priceList);
-  const spentNow = () => context.store.runSpending(limits.run);
-  const spentBefore = total(await spentNow());
-  const { credits: price, retryCredits } = plan.price;
-  /** What the run may spend without the retries of lost answers, which pay for no dearer way. */
-  const planned = spentBefore + price + retryCredits;
-  /** The stop where the rest costs more than before, and more than the run may still spend; null where it goes on.
-   * @param byOldPrices the rest by the prices of before, which does not show that a bundle here lacked what it was bought for */
-  const stopAtRise = async (
-    byOldPrices: number,
-    why: string,
-    isForNow = false,
-  ): Promise<Stop | null> => {
-    const after = costOfRest();
-    const spending = await spentNow();
-    const spent = total(spending);
-    const before = Math.min(byOldPrices, Math.max(0, price - (spent - spentBefore)));
-    const fits = spent + after <= limits.budget && spent - spending.unknown + after <= planned;
-    if (after <= before || fits) return null;
-    // What this run has spent above the plan is no part of what the rest cost before.
-    const expected = byOldPrices < after ? byOldPrices : before;
-    return riseStop(why, { rest: after, expected, isForNow });
-  };
+  const spentBefore = total(await store.runSpending(limits.run));
+  const rounds: Rounds = { buying, queue: new CellQueue(plan), spentBefore };
   // A missing scope may show only by the service's 403.
   const buyable = job.topics.filter((topic) => mayBuy(payer.priceList, topic));
   using _ = onEnd(context, context.effects.clock, (why) => health.stop(why));
   for (;;) {
-    const { credits, nearest } = await available(context);
-    const { order: all, missing } = queue;
-    const { isBought } = purchasesFor(
-      { cells, order: all, missing, priceList: payer.priceList },
-      credits,
-    );
-    const topicsOf = (cell: number) => missing.get(cell);
-    const order = Uint32Array.from(all).filter(
-      (cell) => isBought[cell] === 1 && topicsOf(cell) !== NO_TOPICS,
-    );
-    if (order.length > 0) {
-      const callsBefore = progress.calls;
-      const { priceList } = payer;
-      await buyCells(buying, queue, { order, topicsOf, credits });
-      if (health.stopped) return health.stopped;
-      const { dearer, isDearerForNow } = payer;
-      if (dearer !== null) {
-        payer.acceptPrices();
-        const stop = await stopAtRise(costOf(queue, priceList), dearer, isDearerForNow);
-        if (stop !== null) return stop;
-      }
-      const again = (await plan.areas?.findContradicted(context.effects.notice)) ?? null;
-      if (again !== null) {
-        const before = costOfRest();
-        queue.replan(again);
-        const stop = await stopAtRise(
-          before,
-          'Answers for whole areas do not hold at each of their places',
-        );
-        if (stop !== null) return stop;
-      }
-      if (progress.calls > callsBefore || dearer !== null) continue;
-    }
+    const { credits, nearest } = await readAvailable(context);
+    const end = await buyRound(rounds, credits);
+    if (end.kind === 'stop') return end.stop;
+    if (end.kind === 'bought') continue;
     if (health.isUnanswered) return health.outage();
     const denied = buyable.filter((topic) => !mayBuy(payer.priceList, topic));
     if (denied.length > 0) return stopFor('keys', `No key may buy ${denied.join(', ')} (403).`);
-    return queue.isDone ? null : shortageStop(buying, payer.shortage ?? nearest);
+    return rounds.queue.isDone ? null : shortageStop(buying, payer.shortage ?? nearest);
   }
+}
+
+/** Spends credits on the cells in their order; then plans again what became dearer, or does not hold for a whole area. */
+async function buyRound(rounds: Rounds, credits: number): Promise<RoundEnd> {
+  const { buying, queue } = rounds;
+  const { payer, health, progress, plan, effects } = buying;
+  const order = findAffordable(buying, queue, credits);
+  if (order.length === 0) return { kind: 'nothing' };
+  const callsBefore = progress.calls;
+  const { priceList } = payer;
+  const topicsOf = (cell: number) => queue.missing.get(cell);
+  await buyCells(buying, queue, { order, topicsOf, credits });
+  if (health.stopped) return { kind: 'stop', stop: health.stopped };
+  const { dearer, isDearerForNow } = payer;
+  if (dearer !== null) {
+    payer.acceptPrices();
+    const byOldPrices = costOf(queue, priceList);
+    const stop = await findRise(rounds, { byOldPrices, why: dearer, isForNow: isDearerForNow });
+    if (stop !== null) return { kind: 'stop', stop };
+  }
+  const contradicted = (await plan.areas?.findContradicted(effects.notice)) ?? null;
+  if (contradicted !== null) {
+    const byOldPrices = costOf(queue, payer.priceList);
+    queue.replan(contradicted);
+    const why = 'Answers for whole areas do not hold at each of their places';
+    const stop = await findRise(rounds, { byOldPrices, why, isForNow: false });
+    if (stop !== null) return { kind: 'stop', stop };
+  }
+  return { kind: progress.calls > callsBefore || dearer !== null ? 'bought' : 'nothing' };
+}
+
+/** The cells that lack something and that the credits pay for, in their order. */
+function findAffordable(
+  { payer, plan }: Buying,
+  { order: all, missing }: CellQueue,
+  credits: number,
+): Uint32Array {
+  const { cells } = plan.scan;
+  const demand = { cells, order: all, missing, priceList: payer.priceList };
+  const { isBought } = purchasesFor(demand, credits);
+  return Uint32Array.from(all).filter(
+    (cell) => isBought[cell] === 1 && missing.get(cell) !== NO_TOPICS,
+  );
+}
+
+interface Rise {
+  /** What the rest costs by the prices of before, which do not show that a bundle here lacked what it was bought for. */
+  readonly byOldPrices: number;
+  readonly why: string;
+  /** The price may be lower again later. */
+  readonly isForNow: boolean;
+}
+
+/** The stop where the rest costs more than before, and more than the run may still spend; null where it goes on. */
+async function findRise(
+  { buying, queue, spentBefore }: Rounds,
+  { byOldPrices, why, isForNow }: Rise,
+): Promise<Stop | null> {
+  const { plan, payer, store, limits } = buying;
+  const { credits: price, retryCredits } = plan.price;
+  // What the run may spend without the retries of lost answers, which pay for no dearer way.
+  const planned = spentBefore + price + retryCredits;
+  const after = costOf(queue, payer.priceList);
+  const spending = await store.runSpending(limits.run);
+  const spent = total(spending);
+  const before = Math.min(byOldPrices, Math.max(0, price - (spent - spentBefore)));
+  const fits = spent + after <= limits.budget && spent - spending.unknown + after <= planned;
+  if (after <= before || fits) return null;
+  // What this run has spent above the plan is no part of what the rest cost before.
+  const expected = byOldPrices < after ? byOldPrices : before;
+  return riseStop(why, { rest: after, expected, isForNow });
 }
 
 /** The credits for all that is missing. */
@@ -168,7 +200,7 @@ function mayBuy(priceList: PriceList, topic: TopicSlug): boolean {
 }
 
 /** The credits that may be spent now, and the limit that is nearest. */
-async function available({ job, store, limits, service, progress, effects }: BuyingContext) {
+async function readAvailable({ job, store, limits, service, progress, effects }: BuyingContext) {
   const spent = total(await store.runSpending(limits.run));
   const now = effects.times.billing().earliest;
   const { available: ofQuota } = await accountState(
