@@ -4,7 +4,7 @@ import { damagedStore } from '../formats/packed/damaged-store.ts';
 import { read, readTogether, type SqlWork, statement, write } from '../sql/sql-work.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 import { cellReader, type WidthOf } from './answers/cell-answers.ts';
-import type { CellAnswers, PlaceReading } from './answers/port.ts';
+import type { AnswersPort, CellAnswers, PlaceReading } from './answers/port.ts';
 import { groupAreas } from './answers/stored-areas.ts';
 import {
   addToStats,
@@ -34,7 +34,14 @@ import {
   readCreditsWithoutAnswers,
   readLedgerStatement,
 } from './ledger/ledger-sums.ts';
-import type { Claim, ClaimLimits, ClaimRequest, Settlement, Spending } from './ledger/port.ts';
+import type {
+  Claim,
+  ClaimLimits,
+  ClaimRequest,
+  LedgerPort,
+  Settlement,
+  Spending,
+} from './ledger/port.ts';
 import {
   forgetPrices,
   readAllChargedPrices,
@@ -46,6 +53,7 @@ import {
 import { giveUpCalls, settleCalls } from './ledger/settle-calls.ts';
 import type { Compaction, Owner, Store } from './port.ts';
 import { readPlaces } from './read-places.ts';
+import type { RunsPort } from './runs/port.ts';
 import { endRun, forgetRuns, insertRun, readAccounts, readRuns } from './runs/stored-runs.ts';
 
 interface StoreSettings extends LedgerTime {
@@ -89,14 +97,134 @@ export function* giveUpDead(tables: ClaimTable): SqlWork<void> {
   if (dead.length > 0) yield* giveUpCalls(tables, dead);
 }
 
+/** Reads in one transaction that sees one state, and changes in one that is undone by an error. */
+function transactionsOf({ database }: ClaimTable): {
+  ask<T>(work: () => SqlWork<T>): Promise<T>;
+  change<T>(work: () => SqlWork<T>): Promise<T>;
+} {
+  return {
+    ask: (work) => database.read(work),
+    change: (work) => database.transact(work),
+  };
+}
+
 /** The store on a database that is open and up to date. */
-export function storeOn(
+export function storeOn(tables: ClaimTable, opened: OpenedDatabase): Store {
+  const { ask, change } = transactionsOf(tables);
+  const { moved, bytes, compact, close } = opened;
+  return {
+    ...answersOn(tables),
+    ...ledgerOn(tables, opened),
+    ...runsOn(tables, opened),
+    async source(name) {
+      const find = () =>
+        read(statement<{ id: number }>('SELECT id FROM sources WHERE name = $1', [name]));
+      const [[row]] = await ask(find);
+      if (row !== undefined) return row.id;
+      return change(function* () {
+        yield* write(
+          statement('INSERT INTO sources (name) VALUES ($1) ON CONFLICT DO NOTHING', [name]),
+        );
+        const [[made]] = yield* find();
+        return made!.id;
+      });
+    },
+    moved: async () => moved(),
+    async stats() {
+      const sums = new Map();
+      for await (const cells of cellPages(tables)) addToStats(sums, cells);
+      const sources = [...sums.values()].sort((a, b) => (a.source < b.source ? -1 : 1));
+      return { sources, ...(await ask(readChargeStats)), bytes: await bytes() };
+    },
+    compact,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** All cells, page by page, so that no transaction stays open while the caller works. */
+async function* cellPages(tables: ClaimTable): AsyncGenerator<readonly CellOfStore[]> {
+  const page = (after: number) => tables.database.read(() => cellPage(tables, after));
+  for (let rows = await page(0); rows.length > 0; rows = await page(rows.at(-1)!.id)) yield rows;
+}
+
+/** The answers of places and areas. */
+function answersOn(tables: ClaimTable): AnswersPort {
+  const { database, texts, reader } = tables;
+  const { ask, change } = transactionsOf(tables);
+
+  async function* placesRead(reading: PlaceReading, pool: ThreadPool | null) {
+    const highest = await ask(highestCell);
+    if (highest === 0) return;
+    const [newer] = await ask(() => read(texts.newer()));
+    texts.take(newer);
+    const { wanted, count, ...rest } = reading;
+    const prepared = { ...rest, sought: reader.soughtOf(wanted) };
+    const request = { reading: prepared, count, store: texts.store, highest };
+    yield* readPlaces(request, database, pool);
+  }
+
+  /** What writes answers, which are packed now if the store has their texts. */
+  function packAnswers(source: number, cells: Iterable<CellAnswers>): () => Promise<void> {
+    const changes = packChanges(tables, changesOf(source, cells));
+    return () => change(() => mergeCells(tables, changes));
+  }
+
+  return {
+    async read(source, cells) {
+      return (await ask(() => readTogether(cellRecords(tables, source, cells))))[0];
+    },
+    readPlaces: placesRead,
+    recordOf({ row: { answers, failures } }) {
+      const bytes = Buffer.from(answers.buffer, answers.byteOffset, answers.byteLength);
+      return reader.unpack({ answers: bytes, failures });
+    },
+    async texts() {
+      const [newer] = await ask(() => read(texts.newer()));
+      texts.take(newer);
+      return { texts: texts.all(), store: texts.store };
+    },
+    async readAreas(source, areas) {
+      const [stored] = await ask(() => readTogether(groupAreas(database, source, areas)));
+      return areas.map((area) => stored.get(area) ?? null);
+    },
+    putAnswers: async (source, cells) => packAnswers(source, cells)(),
+    packAnswers,
+    sampleMark: (source) => ask(() => readSampleMark(source)),
+    bundleContents: (source) => ask(() => readBundleContents(database, source)),
+    async countOlder(before) {
+      const sums: OlderAnswers = new Map();
+      for await (const cells of cellPages(tables))
+        countOlder(sums, cells, before, (number) => texts.textOf(number));
+      return sums;
+    },
+    async prune(before) {
+      let forgotten = 0;
+      for (let last = 0; ; ) {
+        const done = await change(() => prunePage(tables, last, before));
+        if (done === null) return forgotten;
+        forgotten += done.dropped;
+        last = done.last;
+      }
+    },
+    async damaged({ delete: isDeleted }) {
+      const ids: number[] = [];
+      for await (const cells of cellPages(tables))
+        ids.push(...damagedIn(tables, cells).map(({ id }) => id));
+      if (isDeleted) await change(() => deleteDamaged(tables, ids));
+      return ids.length;
+    },
+    forgetRejections: () => change(() => forgetRejections(tables)),
+  };
+}
+
+/** What was asked of services, and what it cost. */
+function ledgerOn(
   tables: ClaimTable,
-  { moved, requireRoom, bytes, compact, close }: OpenedDatabase,
-): Store {
-  const { database, texts, owner, reader } = tables;
-  const ask = <T>(work: () => SqlWork<T>) => database.read(work);
-  const change = <T>(work: () => SqlWork<T>) => database.transact(work);
+  { moved, requireRoom }: Pick<OpenedDatabase, 'moved' | 'requireRoom'>,
+): LedgerPort {
+  const { database } = tables;
+  const { ask, change } = transactionsOf(tables);
 
   // Runs one transaction after the other. Requests that arrive during a transaction are decided together in the next one, so the
   // number of claims a second does not depend on the distance to the server.
@@ -124,60 +252,7 @@ export function storeOn(
     { most: MOST_TOGETHER, atOnce: 1 },
   );
 
-  /** All cells, page by page, so that no transaction stays open while the caller works. */
-  async function* pages(): AsyncGenerator<readonly CellOfStore[]> {
-    const page = (after: number) => ask(() => cellPage(tables, after));
-    for (let rows = await page(0); rows.length > 0; rows = await page(rows.at(-1)!.id)) yield rows;
-  }
-
-  async function* placesRead(reading: PlaceReading, pool: ThreadPool | null) {
-    const highest = await ask(highestCell);
-    if (highest === 0) return;
-    const [newer] = await ask(() => read(texts.newer()));
-    texts.take(newer);
-    const { wanted, count, ...rest } = reading;
-    const prepared = { ...rest, sought: reader.soughtOf(wanted) };
-    const request = { reading: prepared, count, store: texts.store, highest };
-    yield* readPlaces(request, database, pool);
-  }
-
-  /** What writes answers, which are packed now if the store has their texts. */
-  function packAnswers(source: number, cells: Iterable<CellAnswers>): () => Promise<void> {
-    const changes = packChanges(tables, changesOf(source, cells));
-    return () => change(() => mergeCells(tables, changes));
-  }
-
   return {
-    async source(name) {
-      const find = () =>
-        read(statement<{ id: number }>('SELECT id FROM sources WHERE name = $1', [name]));
-      const [[row]] = await ask(find);
-      if (row !== undefined) return row.id;
-      return change(function* () {
-        yield* write(
-          statement('INSERT INTO sources (name) VALUES ($1) ON CONFLICT DO NOTHING', [name]),
-        );
-        const [[made]] = yield* find();
-        return made!.id;
-      });
-    },
-    async read(source, cells) {
-      return (await ask(() => readTogether(cellRecords(tables, source, cells))))[0];
-    },
-    readPlaces: placesRead,
-    recordOf({ row: { answers, failures } }) {
-      const bytes = Buffer.from(answers.buffer, answers.byteOffset, answers.byteLength);
-      return reader.unpack({ answers: bytes, failures });
-    },
-    async texts() {
-      const [newer] = await ask(() => read(texts.newer()));
-      texts.take(newer);
-      return { texts: texts.all(), store: texts.store };
-    },
-    async readAreas(source, areas) {
-      const [stored] = await ask(() => readTogether(groupAreas(database, source, areas)));
-      return areas.map((area) => stored.get(area) ?? null);
-    },
     async claim(terms, requests) {
       const error = moved();
       if (error !== null) throw error;
@@ -188,12 +263,7 @@ export function storeOn(
     async settle(settled) {
       if (settled.length > 0) await settlements(settled);
     },
-    putAnswers: async (source, cells) => packAnswers(source, cells)(),
-    packAnswers,
-    moved: async () => moved(),
-    sampleMark: (source) => ask(() => readSampleMark(source)),
     callTimes: (source, leaseMs) => ask(() => latestCallTimes(source, leaseMs)),
-    bundleContents: (source) => ask(() => readBundleContents(database, source)),
     isNewKey: (account, key) => ask(() => isNewKey(account, key)),
     chargedPrices: (source) => ask(() => readChargedPrices(database, source)),
     allChargedPrices: () => ask(() => readAllChargedPrices(database)),
@@ -204,6 +274,14 @@ export function storeOn(
     statement: (query) => ask(() => readLedgerStatement(database, query)),
     correct: (account, period, spentInAll) =>
       change(() => correctPeriod(tables, account, period, spentInAll)),
+  };
+}
+
+/** The runs, and the terms of their accounts. */
+function runsOn(tables: ClaimTable, { moved }: Pick<OpenedDatabase, 'moved'>): RunsPort {
+  const { database, owner } = tables;
+  const { ask, change } = transactionsOf(tables);
+  return {
     startRun: (run) => change(() => insertRun(database, run, owner)),
     ledgerAccounts: () => ask(readAccounts),
     finishRun: (run, end) => change(() => endRun(database, run, end)),
@@ -217,36 +295,5 @@ export function storeOn(
       if (spent !== undefined) return spent;
       throw moved() ?? damagedStore(`run ${run}`, tables.texts.store);
     },
-    async stats() {
-      const sums = new Map();
-      for await (const cells of pages()) addToStats(sums, cells);
-      const sources = [...sums.values()].sort((a, b) => (a.source < b.source ? -1 : 1));
-      return { sources, ...(await ask(readChargeStats)), bytes: await bytes() };
-    },
-    async countOlder(before) {
-      const sums: OlderAnswers = new Map();
-      for await (const cells of pages())
-        countOlder(sums, cells, before, (number) => texts.textOf(number));
-      return sums;
-    },
-    async prune(before) {
-      let forgotten = 0;
-      for (let last = 0; ; ) {
-        const done = await change(() => prunePage(tables, last, before));
-        if (done === null) return forgotten;
-        forgotten += done.dropped;
-        last = done.last;
-      }
-    },
-    async damaged({ delete: isDeleted }) {
-      const ids: number[] = [];
-      for await (const cells of pages()) ids.push(...damagedIn(tables, cells).map(({ id }) => id));
-      if (isDeleted) await change(() => deleteDamaged(tables, ids));
-      return ids.length;
-    },
-    forgetRejections: () => change(() => forgetRejections(tables)),
-    compact,
-    close,
-    [Symbol.asyncDispose]: close,
   };
 }
