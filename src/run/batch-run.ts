@@ -45,7 +45,8 @@ function memoryRows(locations: readonly (readonly [Coordinate, Coordinate])[]): 
     async *read(columns) {
       // No message names a program's row by its number.
       yield locations.map((location) => ({
-        ...{ number: 0, line: 0 },
+        number: 0,
+        line: 0,
         fields: columns.map((column) => String(location[column] ?? '')),
       }));
     },

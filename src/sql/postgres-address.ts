@@ -229,7 +229,9 @@ export function locatePostgres(text: string, use: DatabaseUse): PostgresLocation
     ...(mode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
   };
   const ways: Readonly<Record<string, PostgresLocation['encryptions']>> = {
-    ...{ disable: [false], allow: [false, tls], prefer: [tls, false] },
+    disable: [false],
+    allow: [false, tls],
+    prefer: [tls, false],
   };
   return {
     use,
@@ -243,7 +245,7 @@ export function locatePostgres(text: string, use: DatabaseUse): PostgresLocation
       ...(database === null ? {} : { database }),
       // Read at each connection, so that a new password needs no restart. Without this file, pg reads PGPASSWORD and ~/.pgpass.
       ...(passwordFile === null ? {} : { password: () => readPassword(passwordFile) }),
-      ...{ enableChannelBinding: binding === 'prefer' },
+      enableChannelBinding: binding === 'prefer',
     },
   };
 }

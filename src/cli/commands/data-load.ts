@@ -86,7 +86,13 @@ function parseLoaderOptions(
 ): LoaderOptions {
   const { lat, lng, sites, source, vintage, licence, states, force, replace } = flags;
   return definedOnly({
-    ...{ lat, lng, source, vintage, licence, force, replace },
+    lat,
+    lng,
+    source,
+    vintage,
+    licence,
+    force,
+    replace,
     sites: sites === undefined ? undefined : resolve(workingFolder, sites),
     states: parseStateList(states),
   });

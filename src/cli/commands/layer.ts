@@ -113,7 +113,10 @@ async function readData(layer: LayerDescription, files: readonly string[]): Prom
   }
   const { rows, loaded, rejected, notes } = report.read();
   return {
-    ...{ rows, loaded, notes, vintage: read.vintage() },
+    rows,
+    loaded,
+    notes,
+    vintage: read.vintage(),
     rejected: rejected.map(({ reason, count }) => ({ reason, count })),
     classes: [...classes.values()].sort((a, b) => b.polygons - a.polygons),
   };

@@ -141,7 +141,9 @@ async function probeRows(
   const { find } = findColumns(fields, request.layer);
   const lacking = isFirst ? neededColumns(source).filter((names) => find(...names) < 0) : [];
   return {
-    ...{ url: request.layer, rows: count, changedAt: edited ?? undefined },
+    url: request.layer,
+    rows: count,
+    changedAt: edited ?? undefined,
     ...(vintage.text() === '' ? {} : { newest: vintage.text() }),
     ...(request.as === 'csv' ? {} : placesOf(features.map(({ geometry }) => geometry))),
     lacking: lacking.map((names) => names.join(' or ')),

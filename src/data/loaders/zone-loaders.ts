@@ -234,7 +234,11 @@ function stateOfOutline(geometry: unknown, { states }: LoaderOptions): string {
 function tileRecords(tiles: LoaderOptions['tiles']): ZoneRecord[] {
   const { state = '', boxes = [] } = tiles ?? {};
   return boxes.map((box) => ({
-    ...{ kind: 'tile', geoid: spellingsOf(state).fips, code: '', detail: '', facts: null },
+    kind: 'tile',
+    geoid: spellingsOf(state).fips,
+    code: '',
+    detail: '',
+    facts: null,
     geometry: polygonOfBox(box),
   }));
 }

@@ -121,7 +121,10 @@ export function makeTally({ topics, counts, units, cells, frame, decimals }: Tal
             ...all.sums.rated(layer, scale, sumOf),
             mostIn: natural ? mostIn(layer) : [],
           })),
-          ...{ states, counties, oldest, newest },
+          states,
+          counties,
+          oldest,
+          newest,
         },
         map: {
           frame,

@@ -42,7 +42,9 @@ export function answersOfPlace(
     const topic = topics[index]!;
     if (!('reason' in result))
       answers.push({
-        ...{ topic, asOf: terms.asOf, fields: wholeFields(topic, result) },
+        topic,
+        asOf: terms.asOf,
+        fields: wholeFields(topic, result),
         stated: remarksOf(topic, result),
       });
     else if (result.reason === 'no_data')

@@ -241,9 +241,13 @@ function lockedRow(source: number, row: CheckedCell): CellRow {
 const NOTHING_STORED: PackedCell = { answers: Buffer.alloc(0), failures: null };
 
 const CELL = {
-  ...({ source: 'integer', lat7: 'integer', lng7: 'integer' } as const),
-  ...({ answers: 'blob', failures: 'text', checksum: 'integer' } as const),
-};
+  source: 'integer',
+  lat7: 'integer',
+  lng7: 'integer',
+  answers: 'blob',
+  failures: 'text',
+  checksum: 'integer',
+} as const;
 
 function writeCells({ dialect }: SqlDatabase, rows: readonly CellRow[]): SqlWork<void> {
   const upserts = dialect.eachRow(

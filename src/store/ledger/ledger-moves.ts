@@ -74,9 +74,13 @@ export function* moveCalls(ledger: LedgerTime, moves: readonly CallMove[]): SqlW
   const [ids, list] = [JSON.stringify(calls), dialect.list('$1', 'bigint')];
   const accounts = `(SELECT account FROM calls WHERE id IN ${list})`;
   const columns = {
-    ...({ call: 'bigint', charge: 'text', credits: 'integer', period: 'bigint' } as const),
-    ...({ outcome: 'text', requestId: 'text' } as const),
-  };
+    call: 'bigint',
+    charge: 'text',
+    credits: 'integer',
+    period: 'bigint',
+    outcome: 'text',
+    requestId: 'text',
+  } as const;
   const later = dialect.greatest('clock.time + ahead', 'latest');
   yield* write(
     accountLock(ledger, accounts, ids),
