@@ -125,6 +125,7 @@ test('the settings of a run are shown again as they were chosen; with another he
     order: fc.oneof(index, fc.constantFrom('tiv', 'file')),
     source: fc.constantFrom('local', 'service', 'sample'),
     areas: fc.option(fc.constantFrom('tract', 'county'), { nil: undefined }),
+    losses: fc.option(fc.boolean(), { nil: undefined }),
   });
   fc.assert(
     fc.property(choices, (made) => {
@@ -132,14 +133,24 @@ test('the settings of a run are shown again as they were chosen; with another he
         header: boolean;
         order: number | 'tiv' | 'file';
       };
-      const { header, order, areas = 'place', lat, lng, placeOrder, optimize, source } = choice;
+      const {
+        header,
+        order,
+        areas = 'place',
+        lat,
+        lng,
+        placeOrder,
+        optimize,
+        source,
+        losses = false,
+      } = choice;
       const job = makeJobFile(choice, COLUMNS);
       // The service that the page was started with is in no job file.
       assert.equal(job.service, source === 'service' ? undefined : source);
       const topics = TOPIC_SLUGS.filter((slug) => choice.topics.includes(slug));
       // A value column is named: of two with one name the first is meant.
       const named = typeof order === 'number' ? COLUMNS.indexOf(COLUMNS[order]!) : order;
-      const rest = { topics, optimize, source, areas };
+      const rest = { topics, optimize, source, areas, losses };
       const both = lat === lng && placeOrder ? { placeOrder } : {};
       assert.deepEqual(firstChoice(job, header, PREVIEW, 'service'), {
         lat,
@@ -159,7 +170,7 @@ test('the settings of a run are shown again as they were chosen; with another he
 });
 
 test('without a run the page shows what is recognised and usual; columns that are gone must be chosen', () => {
-  const usual = { optimize: 'credits', source: 'local', areas: 'place' };
+  const usual = { optimize: 'credits', source: 'local', areas: 'place', losses: false };
   const { topics, ...first } = firstChoice(null, true, PREVIEW, 'local');
   assert.deepEqual([topics.length, first], [18, { lat: 0, lng: 3, order: 4, ...usual }]);
   const unknown = { ...PREVIEW, location: null, order: null };

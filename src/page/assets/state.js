@@ -6,7 +6,7 @@ import { get, post } from './server.js';
 export const about = signal(null);
 export const file = signal(null);
 /** The columns by their index (`lat` and `lng` may be null; `order` may also be `tiv` or `file`), `topics`, `source`, `optimize`, and for what one
- * answer holds: `areas` is `place`, `tract` or `county`. */
+ * answer holds: `areas` is `place`, `tract` or `county`; `losses` is true or false. */
 export const chosen = signal({});
 export const source = computed(() => chosen.value.source);
 export const budgetText = signal('');

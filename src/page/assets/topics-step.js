@@ -30,6 +30,7 @@ export function TopicsStep() {
         <button type="button" class="button small" data-topics="all" onClick=${() => take(slugs, true)}>All</button>${' '}
         <button type="button" class="button small" data-topics="none" onClick=${() => take(slugs, false)}>None</button></p>
       <p id="topics-keys" class="unseen">The arrow keys move within a group.</p>
+      <p id="losses-choice"><label class="check"><input type="checkbox" id="losses" checked=${chosen.value.losses === true} onChange=${({ currentTarget }) => choose({ losses: currentTarget.checked })} />Expected annual losses of the natural hazards</label></p>
       <div id="topics">${GROUPS.map(([category, title]) => html`<${Group} key=${category} category=${category} title=${title} />`)}</div>
     <//>
   </section>`;

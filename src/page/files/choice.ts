@@ -40,6 +40,8 @@ export const choiceSchema = z.strictObject({
   source: z.enum(ANSWER_SOURCES).optional(),
   /** One answer for a whole tract or county. */
   areas: z.enum(['tract', 'county']).optional(),
+  /** Also the expected annual losses of the natural topics (default false). */
+  losses: z.boolean().optional(),
 });
 
 export type Choice = z.infer<typeof choiceSchema>;
@@ -72,6 +74,7 @@ export function makeJobFile(choice: Choice, columns: readonly string[]): JobFile
       : { order_by: typeof order === 'number' ? { column: columns[order]! } : order }),
     ...(source === undefined || source === 'service' ? {} : { service: source }),
     ...(choice.areas === undefined ? {} : { areas: choice.areas }),
+    ...(choice.losses === true ? { losses: true } : {}),
   };
 }
 
@@ -82,7 +85,8 @@ export function firstChoice(
   { columns, location, order }: Pick<FilePreview, 'columns' | 'location' | 'order'>,
   usual: ChosenSource,
 ) {
-  const { topics = 'natural', optimize = 'credits', service, areas = 'place' } = settings ?? {};
+  const { topics = 'natural', optimize = 'credits', service } = settings ?? {};
+  const { areas = 'place', losses = false } = settings ?? {};
   return {
     ...(keptColumns(settings, header, columns) ?? {
       lat: null,
@@ -94,6 +98,7 @@ export function firstChoice(
     optimize,
     source: typeof service === 'string' ? service : usual,
     areas,
+    losses,
   };
 }
 
