@@ -3,7 +3,11 @@ import type { GeometryCollection, Topology } from 'topojson-specification';
 
 type NamedShapes = GeometryCollection<{ readonly name: string }>;
 
-type Atlas = Topology<{ counties: NamedShapes; states: NamedShapes; nation: GeometryCollection }>;
+export type Atlas = Topology<{
+  counties: NamedShapes;
+  states: NamedShapes;
+  nation: GeometryCollection;
+}>;
 
 /** The Census Bureau's boundaries at 1:10m in degrees (us-atlas package), with DC and the territories; parsed once. The nation
  * of `states-10m` is simplified without the counties and has a tenth of its edges elsewhere. */

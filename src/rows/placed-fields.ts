@@ -22,7 +22,7 @@ export function rowFields(
   request: Pick<WriteRequest, 'placed' | 'added'>,
   finish = (fields: readonly Field[]) => writtenFields(request, fields),
 ): (count: number) => Promise<readonly (readonly Field[])[]> {
-  let unpack: ReturnType<typeof placeUnpacker> | null = null;
+  let unpack: ((place: number, value?: number) => Field[]) | null = null;
   let of: OutputPlaces | null = null;
   return async (count) => {
     const { numbers, places, values } = await nextPlaces(request, count);

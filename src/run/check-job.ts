@@ -128,12 +128,17 @@ function pathOfColumn(
   return findSetting(message) ?? ['input'];
 }
 
-function missingKeys(
-  { service }: Job,
-  env: CheckPorts['env'],
-): { index: number; message: string; isWrong: boolean }[] {
+/** A key of a job, by its place in the list, that cannot be read here. */
+interface KeyProblem {
+  readonly index: number;
+  readonly message: string;
+  /** Its file is named and not there; a variable may be set elsewhere. */
+  readonly isWrong: boolean;
+}
+
+function missingKeys({ service }: Job, env: CheckPorts['env']): KeyProblem[] {
   if (service.kind !== 'remote') return [];
-  return service.keys.flatMap(({ env: variable, file }, index): ReturnType<typeof missingKeys> => {
+  return service.keys.flatMap(({ env: variable, file }, index): KeyProblem[] => {
     const isVariable = variable !== undefined;
     if (isVariable ? env[variable] : existsSync(file!)) return [];
     const keySource = shownKeySource(isVariable ? { env: variable } : { file: file! });

@@ -108,13 +108,16 @@ function limitNow(progress: Progress, { creditsPerMinute }: RunFacts, last: Last
   return Math.max(1, Math.min(creditsPerMinute, last.credits + left));
 }
 
+/** Why a run buys nothing at a moment. */
+export type PauseReason = 'minute_limit' | 'minute_used' | 'service_limit' | 'slowed_down';
+
 /** Why no call is sent although something must still be bought; null if calls are in flight or no reason is known. */
 export function pauseReason(
   progress: Progress,
   facts: RunFacts,
   last: LastMinute,
   steady: number,
-): 'minute_limit' | 'minute_used' | 'service_limit' | 'slowed_down' | null {
+): PauseReason | null {
   if (progress.callsInFlight > 0) return null;
   if (progress.slowedUntil > steady) return 'slowed_down';
   if (progress.minuteUsedUntil > steady) return 'minute_used';

@@ -12,6 +12,7 @@ import { convertEsriFeature, esriToDegrees } from '../../formats/json/esri-featu
 import { beginsWithFeature, featureLines } from '../../formats/json/feature-lines.ts';
 import type { ToDegrees } from '../../formats/shapefile/coordinate-system.ts';
 import {
+  type ShapefileHead,
   type ShapefileParts,
   shapefileFeatures,
   shapefileHead,
@@ -201,7 +202,7 @@ async function* featuresOfShapefile(
 }
 
 /** The geometry type and the column names of a shapefile. */
-export async function headOfShapefile(file: string): ReturnType<typeof shapefileHead> {
+export async function headOfShapefile(file: string): Promise<ShapefileHead> {
   return await shapefileHead(await readShapefileParts(file), refusedFor(file));
 }
 

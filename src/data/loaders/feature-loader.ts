@@ -20,7 +20,10 @@ import { vintageByColumns } from './vintages.ts';
 export interface FeatureFormat extends Omit<Loader, 'loads' | 'read'> {
   readonly csv?: TextForm;
   /** Reads a zip with the files of `signature.zip`; any other zip is a shapefile. */
-  readonly zipFeatures?: (file: string, report: LoadReporter) => ReturnType<typeof featuresIn>;
+  readonly zipFeatures?: (
+    file: string,
+    report: LoadReporter,
+  ) => AsyncIterable<readonly FileFeature[]>;
   /** Why a feature does not belong to the dataset; null when it does. */
   readonly refuse?: (properties: FileFeature['properties']) => string | null;
   /** Makes, for one load, the function that turns a feature into its record (default: itself), or says why there is none. */

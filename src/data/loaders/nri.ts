@@ -51,7 +51,7 @@ export const nri: Loader = {
     ],
   },
   async read(files, _, report) {
-    const levels = new Set<ReturnType<typeof findLevel>>();
+    const levels = new Set<'tract' | 'county'>();
     for (const file of files) levels.add(findLevel(await columnsIn(file)));
     if (levels.size !== 1) {
       const hint = 'Load them one after the other: they do not replace each other.';

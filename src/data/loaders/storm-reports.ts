@@ -96,7 +96,7 @@ interface ReportReading {
 async function* reportsIn(
   file: string,
   tornadoes: ReturnType<typeof createTornadoParts> | null,
-  isRepeated: ReturnType<ReturnType<typeof earlierFiles>>,
+  isRepeated: (identity: string, positions?: readonly number[]) => boolean,
   { report, event, see }: ReportReading,
 ): Batches<EventRecord> {
   function recordsOf(parts: readonly TornadoPart[], hasWhole = false): readonly EventRecord[] {

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { DataDatabase } from './data-database.ts';
 import { type DatasetPart, type StoredUnit, WHOLE_US } from './parts.ts';
 import { type PublishedUnits, unitsOf } from './published-units.ts';
-import { type KeptRecords, type RecordOrigin, recordRows } from './record-rows.ts';
+import { type KeptRecords, type RecordOrigin, type RecordRows, recordRows } from './record-rows.ts';
 import type { Dataset, Level, LoadTarget } from './records.ts';
 import { StagedLoad } from './staged-load.ts';
 import { stateOf, TERRITORIES } from './states.ts';
@@ -52,7 +52,7 @@ export interface PartDescription extends Omit<DatasetPart, 'rows' | 'units'> {
 export class DatasetLoad implements Disposable {
   readonly statesOf: StatesOf;
   readonly #database: DataDatabase;
-  readonly #rows: ReturnType<typeof recordRows>;
+  readonly #rows: RecordRows;
   readonly #staged: StagedLoad;
   readonly #units: PublishedUnits | null;
   /** By level: the number of records of each unit in each state (of a layer: in each part). */

@@ -66,9 +66,15 @@ export function knownMembers(
   return { members, close: -1 };
 }
 
+/** Where a value begins and ends. */
+export interface ValueRange {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** Where each element of the list that begins at `at` begins and ends. @throws NotJson */
-export function listElements(bytes: Buffer, at: number): { from: number; to: number }[] {
-  const elements: { from: number; to: number }[] = [];
+export function listElements(bytes: Buffer, at: number): ValueRange[] {
+  const elements: ValueRange[] = [];
   eachPart(bytes, at, OPEN_LIST, CLOSE_LIST, (from) => {
     const to = wholeValue(bytes, from);
     elements.push({ from, to });

@@ -138,11 +138,17 @@ async function readHeader(
   return { length, type: header.readInt32LE(32), rows, tableHeader: head };
 }
 
+export interface ShapefileHead {
+  /** The code of its geometries' type. */
+  readonly type: number;
+  readonly columns: string[];
+}
+
 /** The geometry type and the column names of a shapefile, from the headers of its parts (ESRI, 1998; dBASE III). */
 export async function shapefileHead(
   parts: ShapefileParts,
   refused: MakeContentError,
-): Promise<{ readonly type: number; readonly columns: string[] }> {
+): Promise<ShapefileHead> {
   const { type, tableHeader } = await readHeader(parts, refused);
   const fields = await beginning(parts.dbf, tableHeader);
   const columns: string[] = [];

@@ -6,6 +6,7 @@ import {
   type LastMinute,
   MinuteMeter,
   minutesLeft,
+  type PauseReason,
   pauseReason,
   type RunFacts,
   reachedCells,
@@ -14,7 +15,7 @@ import {
   runFacts,
   spentOf,
 } from '../../run/estimate.ts';
-import { newProgress } from '../../run/frame/progress.ts';
+import { newProgress, type Phase } from '../../run/frame/progress.ts';
 import { openContext } from '../../run/frame/run-context.ts';
 import { neededApproval } from '../../run/plan/approval.ts';
 import type { Prepared } from '../../run/prepare.ts';
@@ -162,7 +163,51 @@ export class ActiveRun {
 }
 
 /** The state of a run as the page shows it, sent several times a second. */
-export type RunUpdate = ReturnType<typeof makeRunUpdate>;
+export interface RunUpdate {
+  readonly phase: ActiveRun['phase'];
+  /** Null until it is connected. */
+  readonly source: ChosenSource | null;
+  /** The present phase: a run that buys or looks up also reads and writes. */
+  readonly activity: Phase;
+  /** Rows of this phase, and all; null until they are counted. */
+  readonly rows: number;
+  readonly rows_all: number | null;
+  /** Identifies the run: a short one may begin and end between two updates. In milliseconds since the epoch. */
+  readonly began_at: number;
+  /** The places that the run can buy within its budget, quota and time, and all that lack something. */
+  readonly cells: number;
+  readonly cells_all: number;
+  readonly cells_done: number;
+  /** The share of all value that is complete; null in file order. */
+  readonly value_done: number | null;
+  /** Credits that were charged, and those of calls without an outcome. */
+  readonly credits_spent: number;
+  readonly credits_unknown: number;
+  /** The credits that the run is planned to spend, and the price of all places. */
+  readonly credits_planned: number;
+  readonly credits_all: number;
+  /** In credits. */
+  readonly budget: number;
+  /** Credits of the period that were left when the run began. */
+  readonly period_left: number;
+  /** Credits. */
+  readonly last_minute: number;
+  /** Credits; null: the sample has no minute limit. */
+  readonly per_minute_limit: number | null;
+  /** Why nothing is bought now; null where it is. */
+  readonly pause: PauseReason | null;
+  /** Null where it is not known. */
+  readonly minutes_left: number | null;
+  /** Calls whose answer is awaited, and calls that failed. */
+  readonly in_flight: number;
+  readonly failures: number;
+  /** How often the service asked to slow down. */
+  readonly slowed_down: number;
+  readonly notices: readonly string[];
+  /** How it ended; null while it goes on. */
+  readonly end: EndedRun | null;
+  readonly error: ErrorMessage | null;
+}
 
 /** A run that has ended, as the store has it. */
 export interface EndedRun {
@@ -211,7 +256,7 @@ export async function latestRun(store: RunsPort, output: string): Promise<EndedR
 }
 
 /** @param steady the time on the monotonic clock */
-export function makeRunUpdate(run: ActiveRun, steady: number) {
+export function makeRunUpdate(run: ActiveRun, steady: number): RunUpdate {
   const { progress, phase, meter, budget, available, facts } = run;
   const isBuying = phase === 'buying' && facts !== null;
   const last = isBuying ? meter.add(steady, spentOf(progress)) : null;
@@ -220,28 +265,21 @@ export function makeRunUpdate(run: ActiveRun, steady: number) {
   return {
     phase,
     source: run.source,
-    /** The present phase: a run that buys or looks up also reads and writes. */
     activity: progress.phase,
     rows: progress.rows,
     rows_all: facts?.rows ?? null,
-    /** Identifies the run: a short one may begin and end between two updates. */
     began_at: run.beganAt,
-    /** The places that the run can buy within its budget, quota and time, and all that lack something. */
     cells: reached?.of ?? progress.cells,
     cells_all: progress.cells,
     cells_done: progress.cellsDone,
-    /** The share of all value that is complete; null in file order. */
     value_done: facts && reachedValue(progress, facts),
     credits_spent: progress.creditsSpent,
     credits_unknown: progress.creditsUnknown,
-    /** The credits that the run is planned to spend, and the price of all places. */
     credits_planned: facts === null ? progress.creditsPlanned : reachedCredits(progress, facts).of,
     credits_all: progress.creditsPlanned,
     budget,
-    /** Credits of the period that were left when the run began. */
     period_left: available,
     last_minute: Math.round(Math.min(last?.credits ?? 0, limit)),
-    /** Null: the sample has no minute limit. */
     per_minute_limit: Number.isFinite(limit) ? limit : null,
     pause: isBuying ? pauseReason(progress, facts, last!, steady) : null,
     minutes_left: isBuying ? timeLeft(run, facts, last!, steady) : null,

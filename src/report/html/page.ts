@@ -81,7 +81,15 @@ ${closing(facts)}
 }
 
 /** The names are those of the table of contents. */
-function sectionsOf(facts: Facts, map: MapFigures) {
+interface Section {
+  /** Of its element. */
+  readonly id: string;
+  readonly name: string;
+  /** Null where it has nothing to say. */
+  readonly body: Html | false | null;
+}
+
+function sectionsOf(facts: Facts, map: MapFigures): Section[] {
   const { highest, datasets, credits, runAt } = facts;
   const all = [
     { id: 'risk', name: highest === null ? 'Map' : 'At risk', body: riskSection(facts, map) },
@@ -98,7 +106,7 @@ function sectionsOf(facts: Facts, map: MapFigures) {
   return all.filter(({ body }) => body !== null);
 }
 
-function contents(sections: ReturnType<typeof sectionsOf>): Html {
+function contents(sections: readonly Section[]): Html {
   return html`<nav aria-label="Sections"><ul>
 ${sections.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>\n`)}</ul></nav>`;
 }

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { geoPath } from 'd3-geo';
 import { feature, mesh } from 'topojson-client';
 import { CITIES } from '../../geo/cities.ts';
-import { usAtlas } from '../../geo/us-atlas.ts';
+import { type Atlas, usAtlas } from '../../geo/us-atlas.ts';
 import {
   drawnPoint,
   type Frame,
@@ -33,9 +33,7 @@ const PAPER = 12;
  * @param named the counties that have a name (`Miami-Dade, Florida`): those with locations; the others would be noise */
 export function makeOutlines(frame: Frame, named: ReadonlySet<string>) {
   // The same shapes on the projected plane of the map.
-  const atlas: ReturnType<typeof usAtlas> = createRequire(import.meta.url)(
-    'us-atlas/counties-albers-10m.json',
-  );
+  const atlas: Atlas = createRequire(import.meta.url)('us-atlas/counties-albers-10m.json');
   const { counties, states, nation } = atlas.objects;
   const inner = mesh(atlas, counties, (a, b) => a !== b && stateOf(a) === stateOf(b));
   const borders = mesh(atlas, states, (a, b) => a !== b);

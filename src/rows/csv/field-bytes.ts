@@ -26,7 +26,7 @@ type TakePlace = (bytes: Buffer, length: number, fields: number) => void;
  * number takes a tenth of the time of joining texts. */
 export class FieldEncoder {
   readonly #take: TakePlace;
-  readonly #formatText: ReturnType<typeof textFormatter>;
+  readonly #formatText: (text: string, isWritten: boolean) => string;
   /** Whether the texts of a column are the user's own. */
   readonly #isOwn: readonly boolean[];
   readonly #delimiter: number;

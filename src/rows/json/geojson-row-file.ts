@@ -9,6 +9,7 @@ import {
   objectMembers,
   orNotJson,
   skipSpace,
+  type ValueRange,
   withMembers,
 } from '../../formats/json/json-members.ts';
 import {
@@ -50,8 +51,6 @@ const POINT_COLUMNS = ['geometry.latitude', 'geometry.longitude'];
 /** The id of a feature; its properties often have an `id` as well. */
 const ID_COLUMN: JsonColumn = { name: 'feature.id', path: ['id'] };
 
-type GeojsonFeature = ReturnType<typeof listElements>[number];
-
 /** A format of features: how they are found in its bytes. */
 interface FeatureNotation {
   readonly format: 'geojson' | 'topojson';
@@ -61,7 +60,7 @@ interface FeatureNotation {
 }
 
 interface FoundFeatures {
-  readonly features: readonly GeojsonFeature[];
+  readonly features: readonly ValueRange[];
   /** The geometry of a feature, as GeoJSON has it. */
   readonly geometryOf: (feature: JsonObject) => unknown;
 }
@@ -91,7 +90,7 @@ async function featuresFile(
 ): Promise<RowFile> {
   const bytes = await wholeFile(input, title);
   const letters = lettersOf({ ...input, head: bytes }, title, options.encoding);
-  const featureIn = (feature: GeojsonFeature) => featureAt(bytes, feature, letters.encoding);
+  const featureIn = (feature: ValueRange) => featureAt(bytes, feature, letters.encoding);
   const { found, columns, hasPoints, outlines, hasIds, shapes } = orNotJson(
     () => survey(find(bytes), featureIn),
     (error) =>
@@ -117,7 +116,7 @@ async function featuresFile(
   const hasOwnDegrees = haveLocation(columns.map(({ name }) => name));
   const axisOf = (index: number) => POINT_COLUMNS.indexOf(before[index] ?? '');
   const makeRow = (
-    feature: GeojsonFeature,
+    feature: ValueRange,
     number: number,
     wanted: readonly number[],
     needed: number,
@@ -204,9 +203,9 @@ async function wholeFile(input: InputFile, title: string): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function parseFeatures(bytes: Buffer): GeojsonFeature[] {
+function parseFeatures(bytes: Buffer): ValueRange[] {
   const start = bytes.toString('latin1', 0, 3) === '\xef\xbb\xbf' ? 3 : 0;
-  const features: GeojsonFeature[] = [];
+  const features: ValueRange[] = [];
   for (let at = nextValue(bytes, start); at < bytes.length; ) {
     const { members, close } = objectMembers(bytes, at);
     const list = members.find(({ name }) => name === 'features');
@@ -230,18 +229,14 @@ function nextValue(bytes: Buffer, from: number): number {
   return at;
 }
 
-function featureAt(
-  bytes: Buffer,
-  { from, to }: GeojsonFeature,
-  encoding: TextEncoding,
-): JsonObject {
+function featureAt(bytes: Buffer, { from, to }: ValueRange, encoding: TextEncoding): JsonObject {
   const feature = parseObject(decodeText(bytes, from, to, encoding));
   if (feature === null) throw new NotJson();
   return feature;
 }
 
 /** Finds and parses each feature, before anything is bought for it. @throws NotJson */
-function survey(found: FoundFeatures, featureIn: (feature: GeojsonFeature) => JsonObject) {
+function survey(found: FoundFeatures, featureIn: (feature: ValueRange) => JsonObject) {
   const { features, geometryOf } = found;
   let hasPoints = false;
   let outlines = 0;
@@ -320,7 +315,7 @@ const quotedText = (value: unknown): unknown =>
 async function writeFeatures(
   input: InputFile,
   bytes: Buffer,
-  features: readonly GeojsonFeature[],
+  features: readonly ValueRange[],
   dropped: ReadonlySet<string>,
   letters: EncodingOfText,
   request: WriteRequest,
@@ -354,7 +349,7 @@ async function writeFeatures(
 function addFeature(
   gathered: ByteBuffer,
   bytes: Buffer,
-  { from, to }: GeojsonFeature,
+  { from, to }: ValueRange,
   dropped: ReadonlySet<string>,
   added: readonly string[],
 ): void {

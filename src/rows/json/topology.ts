@@ -6,13 +6,13 @@ import {
   NotJson,
   objectMembers,
   skipSpace,
+  type ValueRange,
 } from '../../formats/json/json-members.ts';
 import { isObject, type JsonObject } from './json-values.ts';
 
 /* TopoJSON: outlines that share their lines, in one table of arcs. */
 
 /** Where a geometry is in the bytes. */
-type GeometryRange = ReturnType<typeof listElements>[number];
 /** True when the head looks like a topology. */
 export function isTopojson(head: Buffer): boolean {
   const text = head.toString('latin1');
@@ -21,7 +21,7 @@ export function isTopojson(head: Buffer): boolean {
 
 /** The geometries of all objects of a topology, in the order of the file: each is a row. @throws NotJson */
 export function topologyFeatures(bytes: Buffer): {
-  readonly features: readonly GeometryRange[];
+  readonly features: readonly ValueRange[];
   readonly geometryOf: (feature: JsonObject) => unknown;
 } {
   const start = skipSpace(bytes, bytes.toString('latin1', 0, 3) === '\xef\xbb\xbf' ? 3 : 0);
@@ -42,7 +42,7 @@ function isTopology(value: unknown): value is Topology {
 }
 
 /** A collection is not a row, its geometries are: also those of a collection inside it. */
-function geometriesIn(bytes: Buffer, object: GeometryRange): GeometryRange[] {
+function geometriesIn(bytes: Buffer, object: ValueRange): ValueRange[] {
   const { members } = objectMembers(bytes, object.from);
   const list = members.findLast(({ name }) => name === 'geometries');
   if (list === undefined) return [object];

@@ -2,6 +2,7 @@ import type { BytePass } from '../../formats/bytes/byte-source.ts';
 import type { OutputPlaces } from '../../formats/packed/output-places.ts';
 import { fieldOf } from '../../formats/typed-value.ts';
 import { type ByteBuffer, byteBuffer } from '../files/byte-buffer.ts';
+import type { MakePiece } from '../files/piece-writer.ts';
 import { type WriteNewFile, writeRows } from '../files/row-output.ts';
 import { nextPlaces } from '../placed-fields.ts';
 import type { TableColumn, WriteRequest, WriteResult } from '../port.ts';
@@ -19,8 +20,13 @@ import { reusableArrays } from './encode.ts';
 import { type FileColumn, fieldsKept } from './file-columns.ts';
 import { chunkRange, MAGIC, type ParquetFile, readAt } from './footer.ts';
 import { CHUNK, CHUNK_META, ELEMENT, FOOTER, ordersOf, ROW_GROUP } from './format.ts';
-import { type GatheredRows, rangesToGather, rowGatherer } from './gathered-rows.ts';
-import { columnMaker, writePlacedColumns } from './placed-columns.ts';
+import {
+  type GatheredRows,
+  type RowsToGather,
+  rangesToGather,
+  rowGatherer,
+} from './gathered-rows.ts';
+import { type ColumnsToWrite, columnMaker, writePlacedColumns } from './placed-columns.ts';
 import { makeStruct, type ThriftField, type ThriftStruct, writeThrift } from './thrift.ts';
 
 const BYTES_A_COPY = 1024 * 1024;
@@ -138,8 +144,8 @@ function groupWriter(
   const { added } = request;
   let made = null as {
     readonly of: OutputPlaces;
-    readonly gather: ReturnType<typeof rowGatherer>;
-    readonly make: ReturnType<typeof columnMaker>;
+    readonly gather: (task: RowsToGather) => GatheredRows;
+    readonly make: MakePiece<ColumnsToWrite, ChunkFacts[]>;
   } | null;
   let memory = new ArrayBuffer(0);
   let last: GatheredRows | null = null;

@@ -28,16 +28,19 @@ export function hasOneCurrency(findings: readonly { readonly finding: string }[]
 /** A file has few currencies. If there are more, the column holds other texts, and they count as one. */
 const MOST_CODES = 50;
 
+interface RowsOfCurrency {
+  readonly code: string;
+  rows: number;
+  values: Map<number, number> | null;
+}
+
 /** Counts the currencies of a file's values, of its located rows. */
 export function valueCurrencies() {
   let first = '';
   let seen: string | undefined = '';
   let differs = false;
-  const byCode = new Map<
-    string,
-    { code: string; rows: number; values: Map<number, number> | null }
-  >();
-  let current: ReturnType<typeof byCode.get>;
+  const byCode = new Map<string, RowsOfCurrency>();
+  let current: RowsOfCurrency | undefined;
   return {
     /** Counts a row. @returns whether its currency differs from the first one */
     add(field: string | undefined, cell: number, value: number): boolean {

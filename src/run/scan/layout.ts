@@ -1,6 +1,11 @@
 import { PerilbookError } from '../../base/errors.ts';
 import type { LossColumns } from '../../columns/loss-columns.ts';
-import { addedColumns, geometryColumn, perilbookColumns } from '../../columns/row.ts';
+import {
+  addedColumns,
+  geometryColumn,
+  type PerilbookColumn,
+  perilbookColumns,
+} from '../../columns/row.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { placeInValue } from '../../geo/place-in-value.ts';
 import type { PlaceOrder } from '../../geo/place-order.ts';
@@ -180,7 +185,7 @@ function keptColumns(
   names: readonly string[],
   dropFrom: number | null,
   topics: readonly TopicSlug[],
-  ownColumns: ReturnType<typeof perilbookColumns>,
+  ownColumns: ReadonlyMap<string, PerilbookColumn>,
 ): KeptColumn[] {
   const earlier = dropFrom === null ? [] : names.slice(dropFrom);
   return earlier.flatMap((name, at): KeptColumn[] => {
