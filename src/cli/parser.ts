@@ -44,7 +44,7 @@ const EXAMPLES: [string, string][] = [
 /** The words of yargs for what is wrong, in ours: what happened. What to do is added where they are thrown. */
 const STRINGS = {
   'Not enough arguments following: %s': '--%s needs a value',
-  'Missing required argument: %s': { one: '--%s is missing', other: 'Options are missing: %s' },
+  'Missing required argument: %s': { one: '--%s is missing', other: '--%s are missing' },
   'Arguments %s and %s are mutually exclusive': '--%s cannot be combined with --%s',
 };
 
@@ -71,7 +71,12 @@ export async function parseCommandLine(
       if (error instanceof PerilbookError) throw error;
       throw error && error.name !== 'YError'
         ? error
-        : usage((message ?? error.message).replace(/^--(\w) /, '-$1 '), named);
+        : usage(
+            (message ?? error.message)
+              .replace(/^--(\w) /, '-$1 ')
+              .replace(/, (?=.* are missing$)/g, ' and --'),
+            named,
+          );
     })
     .completion(COMPLETION, commands.find(({ name }) => name === COMPLETION)!.describe);
   addSwitches(parser, commands);
@@ -245,11 +250,15 @@ function checkSubcommand(command: Command, word: string | undefined): void {
   const { name, subcommands, argument, options } = command;
   if (subcommands.length === 0 || argument !== undefined) return;
   const words = subcommands.map(wordOfCommand);
-  if (word !== undefined) {
-    const message = `Unknown ${name} action ${JSON.stringify(word)}${didYouMean(word, words)}`;
-    throw usageError(message, `Use one of: ${words.join(', ')}.`);
-  }
-  if (options === undefined) throw usage(`Missing argument for \`perilbook ${name}\``, command);
+  if (word === undefined && options !== undefined) return;
+  const message =
+    word === undefined
+      ? `perilbook ${name} needs an action`
+      : `Unknown ${name} action ${JSON.stringify(word)}${didYouMean(word, words)}`;
+  const [only] = words;
+  const hint =
+    words.length === 1 ? `Write: perilbook ${name} ${only}` : `Use one of: ${words.join(', ')}.`;
+  throw usageError(message, hint);
 }
 
 const LIST_COMMANDS = 'perilbook --help lists the commands.';
