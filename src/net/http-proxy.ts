@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { PerilbookError } from '../base/errors.ts';
+import { unreplacedVariable } from '../base/path-names.ts';
 
 /** A proxy between this machine and others. */
 export interface HttpProxy {
@@ -55,6 +56,9 @@ function readProxy(text: string, variable: string): HttpProxy {
   if (/^socks/i.test(scheme)) return refuse('SOCKS is not supported, only http:// and https://');
   if (!/^https?$/i.test(scheme)) return refuse('it begins with neither http:// nor https://');
   const at = rest.lastIndexOf('@');
+  // Its name is not said: without a host it may be part of a password.
+  if (unreplacedVariable(rest.slice(at + 1)) !== null)
+    return refuse('a variable in it was not replaced by its value');
   const path = pathOf(rest, at);
   if (path !== '' && path !== '/')
     return refuse(
@@ -69,7 +73,7 @@ function readProxy(text: string, variable: string): HttpProxy {
   if (!/^(?:\[[0-9a-f:.]+\]|[^\s:/?#@[\]\\%]+)(?::\d{1,5})?$/i.test(authority))
     return refuse('it names no host, or not only a host and a port');
   const url = URL.parse(`${scheme.toLowerCase()}://${authority}`);
-  if (url === null) return refuse('its host or its port is none');
+  if (url === null || url.port === '0') return refuse('its host or its port is none');
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   return {
     url: url.origin,
