@@ -1,14 +1,16 @@
 import { bug } from '../../base/errors.ts';
 import type { Field } from '../../contract/answer.ts';
 import { damagedText } from './damaged-store.ts';
-import { FieldPacker, skipFields, type Texts } from './packed-fields.ts';
+import { FieldPacker, isSharedText, skipFields, TAGS, type Texts } from './packed-fields.ts';
 import { lossFields, lossWidth, type PlaceLosses } from './place-losses.ts';
 import {
+  clearPlaces,
   type FoundPlace,
   makePlaceTable,
   type PlaceTable,
   placeFinder,
   placeWriter,
+  takenBytes,
 } from './place-table.ts';
 
 /** Packed fields of all places. */
@@ -122,38 +124,76 @@ export interface ListedPlaces {
   fill(rows: readonly (readonly Field[])[]): void;
 }
 
-const NO_TEXTS = { texts: [], store: '' };
 const MEMORY_BYTES = 2 ** 20;
+/** Unwritten pages take no memory. */
+const MOST_MEMORY_BYTES = 2 ** 26;
 const ROWS_AT_FIRST = 1024;
+/** Texts with a tag of their own, which writers know as bytes; the others stand in each place. */
+const MOST_SHORT_TEXTS = 256 - TAGS.firstText;
 
-/** @param width how many fields a place has */
+/** The places stay the same object while they have room: what writers make for them is kept.
+ * @param width how many fields a place has */
 export function listedPlaces(width: number): ListedPlaces {
-  const packer = new FieldPacker(numberedTexts(NO_TEXTS));
-  let places = emptyPlaces(ROWS_AT_FIRST, width);
+  const texts: string[] = [];
+  const numbers = new Map<string, number>();
+  const packer = new FieldPacker({
+    numberOf(text) {
+      const known = numbers.get(text);
+      if (known !== undefined) return known;
+      if (texts.length === MOST_SHORT_TEXTS || !isSharedText(text)) return -1;
+      numbers.set(text, texts.length);
+      return texts.push(text) - 1;
+    },
+    textOf: (number) => texts[number]!,
+  });
+  let memoryBytes = MEMORY_BYTES;
+  let places = emptyPlaces(ROWS_AT_FIRST, width, memoryBytes, texts);
+
+  function write(rows: readonly (readonly Field[])[], table: PlaceTable): void {
+    clearPlaces(table);
+    const writer = placeWriter(table);
+    for (const [place, fields] of rows.entries()) {
+      if (fields.length !== width)
+        throw bug(`A row was given ${fields.length} fields for ${width}`);
+      const packed = packer.pack(fields);
+      writer.reserve(packed.length);
+      writer.room.bytes.set(packed, writer.room.at);
+      writer.end(place, packed.length);
+    }
+    writer.flush();
+  }
+
   return {
     get places() {
       return places;
     },
     fill(rows) {
-      // A new table: of an old one, a finder may have kept what it has read.
-      places = emptyPlaces(Math.max(ROWS_AT_FIRST, rows.length), width);
-      const writer = placeWriter(places.tables[0]!.table);
-      for (const [place, fields] of rows.entries()) {
-        if (fields.length !== width)
-          throw bug(`A row was given ${fields.length} fields for ${width}`);
-        const packed = packer.pack(fields);
-        writer.reserve(packed.length);
-        writer.room.bytes.set(packed, writer.room.at);
-        writer.end(place, packed.length);
+      if (rows.length > places.kindOf.length)
+        places = emptyPlaces(2 * rows.length, width, memoryBytes, texts);
+      for (;;) {
+        const { table } = places.tables[0]!;
+        // Finders that were made before do not know the blocks beyond the memory.
+        const hadMore = table.more.size > 0;
+        write(rows, table);
+        if (table.more.size === 0 && !hadMore) return;
+        if (memoryBytes === MOST_MEMORY_BYTES) break;
+        memoryBytes = Math.min(MOST_MEMORY_BYTES, 2 * Math.max(memoryBytes, takenBytes(table)));
+        places = emptyPlaces(places.kindOf.length, width, memoryBytes, texts);
       }
-      writer.flush();
+      places = { ...places };
     },
   };
 }
 
-function emptyPlaces(count: number, width: number): OutputPlaces {
+function emptyPlaces(
+  count: number,
+  width: number,
+  memoryBytes: number,
+  texts: readonly string[],
+): OutputPlaces {
   const kindOf = new Uint32Array(new SharedArrayBuffer(4 * count));
-  const table = makePlaceTable(count, MEMORY_BYTES, null);
+  const table = makePlaceTable(count, memoryBytes, null);
   const tables = [{ table, width }];
-  return { tables, kinds: [[]], kindOf, times: null, losses: null, empty: 0, ...NO_TEXTS };
+  const none = { times: null, losses: null, empty: 0, store: '' };
+  return { tables, kinds: [[]], kindOf, texts, ...none };
 }

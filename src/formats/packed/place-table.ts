@@ -43,6 +43,18 @@ export function longestPlace({ counters }: PlaceTable): number {
   return counters[LONGEST]!;
 }
 
+/** How many bytes the blocks of a table take that hold places. */
+export function takenBytes({ counters }: PlaceTable): number {
+  return counters[TAKEN]! * BLOCK_BYTES;
+}
+
+/** Makes room for other places in the memory of a table without a file. */
+export function clearPlaces({ counters, entries, more }: PlaceTable): void {
+  counters[TAKEN] = 0;
+  entries.fill(0);
+  more.clear();
+}
+
 /** What a writer could not put into the file. */
 export interface BlocksLeft {
   readonly blocks: readonly (readonly [number, Uint8Array<SharedArrayBuffer>])[];
