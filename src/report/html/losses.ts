@@ -29,6 +29,8 @@ function lossOfBook({ currency, all }: Facts, losses: LossFacts): Html {
 /** A rate in per cent with two digits: 0.033 %. */
 function ofValue(annualLoss: number, value: number): string {
   const share = value === 0 ? 0 : (100 * annualLoss) / value;
+  // JavaScript writes smaller numbers with an exponent.
+  if (share > 0 && share < 1e-6) return '<0.000001 %';
   return `${share === 0 ? '0' : Number(share.toPrecision(2))} %`;
 }
 
