@@ -70,17 +70,21 @@ export async function columnsIn(file: string): Promise<Columns> {
 
 export type Columns = ReturnType<typeof findColumns>;
 
-/** Reads a header. Names are compared without case, spaces and punctuation, and without EPA's leading numbers ("12. LATITUDE"). */
+/** Reads a header. A name is found as it is written; else names are compared without case, spaces and punctuation, and without EPA's leading
+ * numbers ("12. LATITUDE"). */
 export function findColumns(header: readonly string[], file: string) {
   const indexes = new Map<string, number>();
+  const written = new Map<string, number>();
   for (const [index, name] of header.entries()) {
     const key = keyOf(name);
     if (key !== '' && !indexes.has(key)) indexes.set(key, index);
+    const trimmed = name.trim();
+    if (trimmed !== '' && !written.has(trimmed)) written.set(trimmed, index);
   }
   /** The index of the first of these names that the file has, or -1. */
   const find = (...names: string[]) => {
     for (const name of names) {
-      const index = indexes.get(keyOf(name));
+      const index = written.get(name) ?? indexes.get(keyOf(name));
       if (index !== undefined) return index;
     }
     return -1;
@@ -111,8 +115,9 @@ export function keyOf(name: string): string {
 /** Finds the name of a property; null when it is missing. */
 export type PropertyFinder = (properties: Readonly<Record<string, unknown>>) => string | null;
 
-/** Makes the function that finds the first of these names that exists, in any case and with any leading number. It caches the last match
- * and the normalized names, because a million rows have a hundred columns each. */
+/** Makes the function that finds the first of these names that exists: as it is written, else in any case and with any leading number. Of
+ * `fid` and `FID_`, each has its own values. It caches the last match and the normalized names, because a million rows have a hundred
+ * columns each. */
 export function propertyFinder(names: readonly string[]): PropertyFinder {
   const wanted = names.map(keyOf);
   const keys = new Map<string, string>();
@@ -124,8 +129,11 @@ export function propertyFinder(names: readonly string[]): PropertyFinder {
   return (properties) => {
     if (Object.hasOwn(properties, last)) return last;
     const own = Object.keys(properties);
-    for (const key of wanted) {
-      const name = own.find((other) => hasKey(other, key));
+    for (const [index, key] of wanted.entries()) {
+      const exact = names[index]!;
+      const name = Object.hasOwn(properties, exact)
+        ? exact
+        : own.find((other) => hasKey(other, key));
       if (name === undefined) continue;
       last = name;
       return name;

@@ -6,6 +6,7 @@ import {
   numberIn,
   parsePoint,
   pickProperties,
+  propertyFinder,
   tableRecords,
 } from '../../../src/data/loaders/agency-table.ts';
 import { type VintageColumns, vintageByColumns } from '../../../src/data/loaders/vintages.ts';
@@ -175,4 +176,18 @@ test('the age of rows by their years, months or days, whatever else a column hol
     assert.equal(vintage.text(), text, `${as} ${values}`);
   }
   assert.equal(vintageByColumns(undefined).text(), '');
+});
+
+test('of two columns whose names differ in case or punctuation alone, the one that is named is read', () => {
+  const columns = findColumns(['fid', ' FID_ ', 'Class', 'CLASS'], 'a.csv');
+  const named = ['FID_', 'fid', 'CLASS', 'Class', 'class', 'F.I.D.'];
+  assert.deepEqual(
+    named.map((name) => columns.find(name)),
+    [1, 0, 3, 2, 2, 0],
+  );
+  const properties = { fid: 1, FID_: 'A', Class: 2, CLASS: 'B' };
+  assert.deepEqual(
+    named.map((name) => propertyFinder([name])(properties)),
+    ['FID_', 'fid', 'CLASS', 'Class', 'Class', 'fid'],
+  );
 });
