@@ -48,7 +48,7 @@ async function takenOf(
   length?: number,
 ) {
   const file = Buffer.concat([Buffer.alloc(100), ...shapes]);
-  const header = { length: length ?? file.length, type, rows, tableHeader: 0 };
+  const header = { length: length ?? file.length, type, rows, tableHeader: 0, rowBytes: 0 };
   async function* chunks() {
     for (let at = 0; at < file.length; at += 7) yield file.subarray(at, at + 7);
   }

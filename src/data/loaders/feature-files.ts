@@ -188,17 +188,13 @@ async function* featuresOfShapefile(
   file: string,
   note: (text: string) => void,
 ): Batches<FileFeature> {
-  let line = 0;
   const parts = await readShapefileParts(file);
   const features = shapefileFeatures(
     parts,
     (what) => note(`${basename(file)} ${what}`),
     refusedFor(file),
   );
-  for await (const feature of features) {
-    line += 1;
-    yield [{ line, ...feature }];
-  }
+  for await (const feature of features) yield [feature];
 }
 
 /** The geometry type and the column names of a shapefile. */

@@ -8,6 +8,8 @@ export interface ShapefileHeader {
   readonly rows: number;
   /** The length of the table's header, in bytes. */
   readonly tableHeader: number;
+  /** The length of a row, in bytes. */
+  readonly rowBytes: number;
 }
 
 export const HEADER_BYTES = 100;

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Geometry } from 'geojson';
 import { open } from 'shapefile';
+import { counted } from '../../base/format-numbers.ts';
 import type { Chunks, MakeContentError } from '../bytes/byte-source.ts';
 import { checkedShapes, damaged, HEADER_BYTES, type ShapefileHeader } from './checked-shapes.ts';
 import { type ToDegrees, toDegrees } from './coordinate-system.ts';
@@ -26,7 +27,7 @@ export async function* shapefileFeatures(
   note: (what: string) => void,
   refused: MakeContentError,
 ): AsyncGenerator<
-  { geometry: unknown; properties: Readonly<Record<string, unknown>> },
+  { line: number; geometry: unknown; properties: Readonly<Record<string, unknown>> },
   void,
   void
 > {
@@ -44,7 +45,8 @@ export async function* shapefileFeatures(
   const streamOf = (chunks: AsyncIterable<Buffer>) =>
     Readable.from(endingAtError(chunks, keep), { objectMode: false });
   const shapes = streamOf(checkedShapes(parts.shp.start(), header, refused));
-  const table = streamOf(parts.dbf.start());
+  const deleted = new Set<number>();
+  const table = streamOf(markedRows(parts.dbf.start(), header, deleted));
   let number = 0;
   try {
     const source = await open(shapes, table, { encoding }).catch((error: unknown) => {
@@ -57,13 +59,14 @@ export async function* shapefileFeatures(
       if (failure !== undefined) throw failure;
       if (done) break;
       number += 1;
+      if (deleted.has(number)) continue;
       if (convert === null && projection.trim() === '' && !areDegrees(value.geometry)) {
         const hint =
           'Put its .prj beside it: the file with its coordinate system has the same name. Or convert it to degrees (EPSG:4326).';
         throw refused('has no .prj, and its coordinates are no degrees', hint);
       }
       const geometry = convert === null ? value.geometry : converted(value.geometry, convert);
-      yield { geometry, properties: value.properties ?? {} };
+      yield { line: number, geometry, properties: value.properties ?? {} };
     }
     // To the end, where a zip verifies its checksum.
     for await (const _ of table);
@@ -77,6 +80,32 @@ export async function* shapefileFeatures(
       `has ${number} shapes, and ${header.rows} rows in its table`,
       'Download it again.',
     );
+  if (deleted.size > 0)
+    note(`has ${counted(deleted.size, 'shape')} whose row is deleted: left out.`);
+}
+
+/** Before a row that was deleted, and is still in the table (dBASE III). */
+const DELETED = 0x2a;
+
+/** The bytes of a table, as they are. The numbers of its deleted rows are in `deleted` before their bytes are given on: the `shapefile`
+ * package reads these rows like others. */
+async function* markedRows(
+  chunks: AsyncIterable<Buffer>,
+  { tableHeader, rowBytes, rows }: ShapefileHeader,
+  deleted: Set<number>,
+): Chunks {
+  let before = 0;
+  let row = 0;
+  for await (const chunk of chunks) {
+    for (;;) {
+      const at = tableHeader + row * rowBytes - before;
+      if (row >= rows || at >= chunk.length) break;
+      row += 1;
+      if (chunk[at] === DELETED) deleted.add(row);
+    }
+    before += chunk.length;
+    yield chunk;
+  }
 }
 
 /** Whether the first position of a geometry may be in degrees. */
@@ -135,7 +164,7 @@ async function readHeader(
     throw refused('is damaged: its .dbf cannot be read', 'Download it again.');
   }
   if (shp.size < length || dbf.size < head + rows * width) throw cut();
-  return { length, type: header.readInt32LE(32), rows, tableHeader: head };
+  return { length, type: header.readInt32LE(32), rows, tableHeader: head, rowBytes: width };
 }
 
 export interface ShapefileHead {

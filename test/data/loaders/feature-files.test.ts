@@ -100,6 +100,29 @@ const NAD83 =
 const MERCATOR =
   'PROJCS["WGS_1984_Web_Mercator_Auxiliary_Sphere",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Mercator_Auxiliary_Sphere"],PARAMETER["False_Easting",0.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",0.0],PARAMETER["Standard_Parallel_1",0.0],PARAMETER["Auxiliary_Sphere_Type",0.0],UNIT["Meter",1.0]]';
 
+test('a shape whose row was deleted in the table is left out, and said', async (t) => {
+  const places = ['one', 'two', 'three', 'four'].map((name, at) => ({
+    lng: -78 - at,
+    lat: 38,
+    name,
+  }));
+  const { shp, dbf } = shapefileOf(places, '');
+  const rowBytes = dbf.readUInt16LE(10);
+  for (const row of [1, 3]) dbf[dbf.readUInt16LE(8) + row * rowBytes] = 0x2a;
+  const zip = zipOf(t, { 'a.shp': shp, 'a.dbf': dbf });
+  const found = await all(featuresIn(zip, {}, new LoadReporter()));
+  assert.deepEqual(
+    found.map(({ line, properties }) => [line, properties.NAME]),
+    [
+      [1, 'one'],
+      [3, 'three'],
+    ],
+  );
+  const { records, notes } = await loading(t).load('parks', zip);
+  assert.equal(records, 2);
+  assert.match(notes.join(), /has 2 shapes whose row is deleted: left out\./);
+});
+
 test('a shapefile of another coordinate system is converted or refused; one without any is noted', async (t) => {
   const { database, load } = loading(t);
   const place = async (prj: string, lng: number, lat: number) => {
