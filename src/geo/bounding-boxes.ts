@@ -58,15 +58,46 @@ export function polygonOfBox({ minLng, maxLng, minLat, maxLat }: Box): Polygon {
   return { type: 'Polygon', coordinates: [corners] };
 }
 
-/** How deep the coordinates of a geometry are nested, and the fewest positions in its innermost list. */
+/** How deep the coordinates of a geometry are nested, and the fewest positions in its innermost list. A ring may be open. */
 const SHAPES: Readonly<Record<string, { readonly depth: number; readonly fewest: number }>> = {
   Point: { depth: 0, fewest: 1 },
   MultiPoint: { depth: 1, fewest: 1 },
   LineString: { depth: 1, fewest: 2 },
   MultiLineString: { depth: 2, fewest: 2 },
-  Polygon: { depth: 2, fewest: 4 },
-  MultiPolygon: { depth: 3, fewest: 4 },
+  Polygon: { depth: 2, fewest: 3 },
+  MultiPolygon: { depth: 3, fewest: 3 },
 };
+
+/** A geometry without its rings and lines that are too short to have an inside or a length: simplified files have them beside good ones.
+ * One of which nothing else is left stays as it is, and so does a polygon whose outer ring is too short: it has no box. */
+export function withoutShortParts(geometry: unknown): unknown {
+  const { type, coordinates } = (geometry ?? {}) as { type?: unknown; coordinates?: unknown };
+  if (typeof type !== 'string' || !Array.isArray(coordinates)) return geometry;
+  const { fewest } = SHAPES[type] ?? { fewest: 0 };
+  const isShort = (part: unknown) => Array.isArray(part) && part.length < fewest;
+  const longRings = (rings: unknown): unknown =>
+    Array.isArray(rings) && !isShort(rings[0]) && rings.some(isShort)
+      ? rings.filter((ring) => !isShort(ring))
+      : rings;
+  const isNothing = (rings: unknown) =>
+    Array.isArray(rings) && (rings.length === 0 || (rings.length === 1 && isShort(rings[0])));
+  const partsOf = (): unknown => {
+    switch (type) {
+      case 'MultiLineString':
+        return coordinates.filter((line) => !isShort(line));
+      case 'Polygon':
+        return longRings(coordinates);
+      case 'MultiPolygon':
+        return coordinates.filter((rings) => !isNothing(rings)).map(longRings);
+      default:
+        return coordinates;
+    }
+  };
+  const parts = partsOf();
+  return parts === coordinates || (parts as readonly unknown[]).length === 0
+    ? geometry
+    : { ...(geometry as object), coordinates: parts };
+}
 
 type GrowingBox = { -readonly [edge in keyof Box]: number };
 

@@ -18,15 +18,29 @@ import {
   shapefileHead,
 } from '../../formats/shapefile/shapefile-parts.ts';
 import type { ZipEntry } from '../../formats/zip/zip-reader.ts';
+import { withoutShortParts } from '../../geo/bounding-boxes.ts';
 import { agencyZip, invalidFile, refusedFor, textBytes, zipPath } from './agency-file.ts';
 import { parsePoint, pickProperties, tableRows } from './agency-table.ts';
 import type { FileFeature } from './file-feature.ts';
 import { geopackageFeatures, geopackagePath } from './geopackage.ts';
 import { inTurn, type LoaderOptions, type LoadReporter } from './loader.ts';
 
-/** The features of a file in any of the agencies' formats: CSV with coordinate columns, GeoJSON, or shapefile (or a zip
- * of one). Rows of a CSV without coordinates are rejected. */
-export function featuresIn(
+/** The features of a file in any of the agencies' formats: CSV with coordinate columns, GeoJSON, GeoPackage, or shapefile (or a zip of one),
+ * without parts that are too short to be any. Rows of a CSV without coordinates are rejected. */
+export async function* featuresIn(
+  file: string,
+  options: LoaderOptions,
+  report: LoadReporter,
+  form?: TextForm,
+): Batches<FileFeature> {
+  for await (const features of featuresAsWritten(file, options, report, form))
+    yield features.map((feature) => {
+      const geometry = withoutShortParts(feature.geometry);
+      return geometry === feature.geometry ? feature : { ...feature, geometry };
+    });
+}
+
+function featuresAsWritten(
   file: string,
   options: LoaderOptions,
   report: LoadReporter,

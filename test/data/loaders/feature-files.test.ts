@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { featuresIn, geojsonFeatures } from '../../../src/data/loaders/feature-files.ts';
 import { LoadReporter } from '../../../src/data/loaders/loader.ts';
+import { boxOfGeometry } from '../../../src/geo/bounding-boxes.ts';
 import { positions } from '../../geo/lines.ts';
 import { point } from '../../service/small-data.ts';
 import { all, featuresOf, fileOf, loading, rejects, zipOf } from './loading.ts';
@@ -99,6 +100,44 @@ const NAD83 =
   'GEOGCS["GCS_North_American_1983",DATUM["D_North_American_1983",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]';
 const MERCATOR =
   'PROJCS["WGS_1984_Web_Mercator_Auxiliary_Sphere",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Mercator_Auxiliary_Sphere"],PARAMETER["False_Easting",0.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",0.0],PARAMETER["Standard_Parallel_1",0.0],PARAMETER["Auxiliary_Sphere_Type",0.0],UNIT["Meter",1.0]]';
+
+test('a polygon or a line with parts that are too short keeps its others', async (t) => {
+  const ring = [
+    [-78, 38],
+    [-77, 38],
+    [-77, 39],
+    [-78, 39],
+    [-78, 38],
+  ];
+  const triangle = ring.slice(0, 3);
+  const [spot, pair] = [[[-78, 38]], ring.slice(0, 2)];
+  const cases: readonly (readonly [type: string, written: unknown, read: unknown])[] = [
+    ['MultiPolygon', [[ring], [spot], [pair], []], [[ring]]],
+    ['MultiPolygon', [[ring, spot], [triangle]], [[ring], [triangle]]],
+    ['Polygon', [ring, spot, pair, triangle], [ring, triangle]],
+    ['Polygon', [triangle], [triangle]],
+    ['MultiLineString', [pair, spot, []], [pair]],
+    ['LineString', pair, pair],
+    // Of these nothing is left that could be told from a fault.
+    ['Polygon', [spot], null],
+    ['Polygon', [pair, ring], null],
+    ['MultiPolygon', [[ring], [spot, ring]], null],
+    ['MultiLineString', [spot], null],
+  ];
+  for (const [type, written, left] of cases) {
+    const geometry = { type, coordinates: written };
+    const features = [{ type: 'Feature', properties: {}, geometry }];
+    const text = JSON.stringify({ type: 'FeatureCollection', features });
+    const [feature] = (await read(fileOf(t, 'a.geojson', text))) as { geometry: unknown }[];
+    const found = feature!.geometry;
+    const label = JSON.stringify(written);
+    if (left === null) assert.equal(boxOfGeometry(found), null, label);
+    else {
+      assert.deepEqual(found, { type, coordinates: left }, label);
+      assert.notEqual(boxOfGeometry(found), null, label);
+    }
+  }
+});
 
 test('a shape whose row was deleted in the table is left out, and said', async (t) => {
   const places = ['one', 'two', 'three', 'four'].map((name, at) => ({
