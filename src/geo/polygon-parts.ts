@@ -19,17 +19,22 @@ export function crossesEastward(
 }
 
 /** The parts of a polygon, each with its outer ring first: a ring after the first is a hole, but some programs write all rings of an area as
- * one polygon. A ring outside of the first one, or in a hole, is then a part of its own. */
+ * one polygon. A ring outside of the first one, or in a hole, is then a part of its own. The first ring once more is no hole: it would
+ * leave nothing of the polygon. */
 export function partsOfPolygon<Ring>(
   rings: readonly Ring[],
   pathOf: (ring: Ring) => Path,
 ): Ring[][] {
-  const [outer, ...others] = rings;
+  const [outer, ...rest] = rings;
   if (outer === undefined) return [];
-  if (others.length === 0) return [[outer]];
-  const paths = others.map(pathOf);
-  const boxes = paths.map(boxOf);
+  if (rest.length === 0) return [[outer]];
   const outerPath = pathOf(outer);
+  const kept = rest
+    .map((ring) => ({ ring, path: pathOf(ring) }))
+    .filter(({ path }) => !isSameRing(path, outerPath));
+  const others = kept.map(({ ring }) => ring);
+  const paths = kept.map(({ path }) => path);
+  const boxes = paths.map(boxOf);
   const isInHole = (index: number) =>
     boxes.some(
       (box, hole) =>
@@ -54,6 +59,28 @@ function windsRound(path: Path, x: number, y: number): boolean {
     yBefore = yNext;
   }
   return winding !== 0;
+}
+
+/** Whether two rings have the same positions in turn, from any of them on and in any direction, closed or not. */
+function isSameRing(path: Path, other: Path): boolean {
+  const [from, to] = [openLength(path), openLength(other)];
+  if (from !== to) return false;
+  for (let begin = 0; begin < to; begin += 2) {
+    if (other[begin] !== path[0] || other[begin + 1] !== path[1]) continue;
+    for (const step of [2, -2]) {
+      let at = 0;
+      for (let index = begin; at < from; at += 2, index = (index + step + to) % to)
+        if (path[at] !== other[index] || path[at + 1] !== other[index + 1]) break;
+      if (at === from) return true;
+    }
+  }
+  return false;
+}
+
+/** How long a ring is without the repetition of its first position. */
+function openLength(path: Path): number {
+  const last = path.length - 2;
+  return last > 0 && path[0] === path[last] && path[1] === path[last + 1] ? last : path.length;
 }
 
 function touchesInside(path: Path, outer: Path): boolean {

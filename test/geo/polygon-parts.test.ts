@@ -45,6 +45,15 @@ const SHAPES: Readonly<
     [[0.4, 0.4]],
     [[0.9, 0.4]],
   ],
+  'the outer ring given twice in one part': [[[OUTER, OUTER]], [[0.4, 0.4]], [[0.9, 0.4]]],
+  'the outer ring once more, from another corner and turned round, with a hole': [
+    [[OUTER, HOLE, [...OUTER.slice(2), ...OUTER.slice(1, 3)].toReversed()]],
+    [[0.1, 0.1]],
+    [
+      [0.4, 0.4],
+      [0.9, 0.4],
+    ],
+  ],
   'a ring wound twice': [[[[...OUTER, ...OUTER.slice(1)]]], [[0.4, 0.4]], [[0.9, 0.4]]],
   'a part inside a part': [[[OUTER], [ring(0.3, 0.3, 0.1)]], [[0.35, 0.35]], [[0.9, 0.4]]],
   'a ring that crosses itself': [
