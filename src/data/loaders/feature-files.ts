@@ -240,7 +240,7 @@ function partsBeside(file: string): ShapefileParts {
     size: statSync(path).size,
     start: () => createReadStream(path),
   });
-  return { shp: part(file), dbf: part(dbf), prj: text('prj'), cpg: text('cpg') };
+  return { shp: part(file), dbf: part(dbf), prj: text('prj'), cpg: text('cpg') ?? text('cst') };
 }
 
 /** @param member the path of its .shp; left out for the only one */
@@ -270,7 +270,8 @@ async function partsInZip(file: string, member?: string): Promise<ShapefileParts
     size: entry.uncompressedSize,
     start: () => zip.unpacked(entry),
   });
-  return { shp: part(shape), dbf: part(dbf), prj: await text('prj'), cpg: await text('cpg') };
+  const cpg = (await text('cpg')) ?? (await text('cst'));
+  return { shp: part(shape), dbf: part(dbf), prj: await text('prj'), cpg };
 }
 
 /** A .prj has some hundred bytes. */

@@ -16,6 +16,7 @@ export interface ShapefileParts {
   readonly shp: ShapefilePart;
   readonly dbf: ShapefilePart;
   readonly prj: Buffer | undefined;
+  /** The encoding of the table; GeoServer calls this file `.cst`. */
   readonly cpg: Buffer | undefined;
 }
 

@@ -326,7 +326,7 @@ test('a polygon is read; one whose parts overlap is refused', async (t) => {
 
 test('the table of a shapefile is read in the encoding of its .cpg, however it is spelled', async (t) => {
   const { shp, dbf } = shapefileOf([{ lng: -122, lat: 37, name: 'Pe?a' }], '');
-  const nameIn = async (cpg: string, letter: readonly number[]) => {
+  const nameIn = async (cpg: string, letter: readonly number[], ending = 'cpg') => {
     const at = dbf.indexOf('Pe') + 2;
     const table = Buffer.concat([
       dbf.subarray(0, at),
@@ -337,7 +337,7 @@ test('the table of a shapefile is read in the encoding of its .cpg, however it i
     const parts = {
       'a.shp': shp,
       'a.dbf': table.subarray(0, dbf.length),
-      'a.cpg': Buffer.from(cpg),
+      [`a.${ending}`]: Buffer.from(cpg),
     };
     const [first] = await read(zipOf(t, parts));
     return (first as { properties: { NAME: string } }).properties.NAME;
@@ -358,6 +358,8 @@ test('the table of a shapefile is read in the encoding of its .cpg, however it i
   for (const cpg of ['UTF-8', 'utf8', '65001', '\ufeffUTF-8\r\n']) {
     assert.equal(await nameIn(cpg, [0xc3, 0xb1]), 'Peña', cpg);
   }
+  // GeoServer's name of the same file.
+  assert.equal(await nameIn('UTF-8', [0xc3, 0xb1], 'cst'), 'Peña');
   await assert.rejects(nameIn('OEM 437', [0xa4]), {
     code: 'SERVICE_DATA',
     message: /encoding .*OEM 437/,
