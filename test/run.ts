@@ -51,6 +51,14 @@ const TIERS: Readonly<Record<string, readonly string[]>> = {
 /** Names that a test file uses that needs a process of its own: it changes or measures the process, a clock or a function of it. */
 const NEEDS_PROCESS =
   /\bprocess\.(memoryUsage|on|once|chdir|umask|kill|set\w+)\b|\bprocess\.env\S+ = |\b(mock|globalThis)\b|\bsetDefault|^(before|after)Each\(/m;
+/** Before each test of a file, not before its subtests. */
+const WITHOUT_LAYERS = `
+import { beforeEach } from 'node:test';
+import { declareLayers } from ${JSON.stringify(pathToFileURL(join(ROOT, 'src/contract/topics.ts')).href)};
+beforeEach(({ name, fullName }) => {
+  if (name === fullName) declareLayers([]);
+});
+`;
 /** Each loads and compiles the program once. With fewer, the cores wait at the end for the last one. */
 const GROUPS = 7;
 /** They start first, in processes of their own: in a group one of them ran for 20 s after all others had ended. */
@@ -103,7 +111,8 @@ process.exitCode = check.isGood ? (tests[0] ?? 1) : 1;
 
 /** The files, of which those that share a process are replaced by one that imports them. Most files are short, and most of their time
  * goes into loading and compiling the program: 20 files took 39 s of processor time in a process each, and 21 s in one. `src/` keeps
- * no state in its modules but data that is loaded once, so that a file behaves in a group as it does alone. */
+ * no state in its modules but data that is loaded once, and the layers that a command declares: without those of the test before, a
+ * file behaves in a group as it does alone. */
 function grouped(files: readonly string[]): string[] {
   const needsProcess = (file: string) => NEEDS_PROCESS.test(readFileSync(join(ROOT, file), 'utf8'));
   const shared = files.filter((file) => !needsProcess(file) && !LONGEST.includes(file));
@@ -115,10 +124,8 @@ function grouped(files: readonly string[]): string[] {
   const groups = [...LONGEST.map((file) => [file]), ...sevenths].map((own, index) => {
     const group = join(temporary, `group-${String(index + 1).padStart(2, '0')}.test.mjs`);
     const addresses = own.map((file) => pathToFileURL(join(ROOT, file)).href);
-    writeFileSync(
-      group,
-      addresses.map((address) => `import ${JSON.stringify(address)};\n`).join(''),
-    );
+    const imports = addresses.map((address) => `import ${JSON.stringify(address)};\n`);
+    writeFileSync(group, [WITHOUT_LAYERS, ...imports].join(''));
     return group;
   });
   return [...groups, ...files.filter(needsProcess)];
