@@ -93,6 +93,10 @@ export function placedText(
   const lossBytes = losses === null ? 0 : lossWidth(losses) * FIELD_BYTES;
   /** The text of rates by their number: the places of a tract have the same. */
   const rateTexts: Buffer[] = [];
+  /** 1 for each packed field of a column of Perilbook's: a text of another one is written as it is. */
+  const isOwnColumn = Uint8Array.from({ length: width }, (_, field) =>
+    isWritten(added[firstPacked + field]!) ? 1 : 0,
+  );
   const texts = shortTexts(places, encoders[0] === null ? null : (text) => encode(text, 0), added);
   // A time is text without quotes, unless the delimiter is in it.
   const isTimePlain = !'0123456789-:.TZ'.includes(format.delimiter);
@@ -219,7 +223,7 @@ export function placedText(
     let at = from;
     for (let field = 0; field < width; field++) {
       const tag = packed[at]!;
-      const size = texts.sizes[tag]!;
+      const size = isOwnColumn[field] === 1 ? texts.sizes[tag]! : 0;
       if (size > 0) {
         const first = (tag * TEXT_BYTES) >> 2;
         for (let word = 0; word << 2 < size; word++)
@@ -257,7 +261,8 @@ export function placedText(
   };
 }
 
-/** The texts with tags of their own with the delimiter before them, and how long they are: 0 for others. */
+/** The texts with tags of their own, as columns of Perilbook's have them, with the delimiter before them, and how long they are: 0 for
+ * others. */
 function shortTexts(
   { texts }: OutputPlaces,
   encode: ((text: string) => Buffer) | null,
@@ -265,7 +270,6 @@ function shortTexts(
 ): { readonly words: Uint32Array; readonly sizes: Uint8Array } {
   const words = new Uint32Array((256 * TEXT_BYTES) >> 2);
   const sizes = new Uint8Array(256);
-  // Only columns of Perilbook have numbered texts.
   if (encode === null || !added.some(isWritten)) return { words, sizes };
   for (let tag: number = FIRST_TEXT; tag < 256 && tag - FIRST_TEXT < texts.length; tag++) {
     const text = texts[tag - FIRST_TEXT];
