@@ -1,3 +1,4 @@
+import { isNothing } from '../base/no-value.ts';
 import type { Location } from './coordinates.ts';
 import { OUTLINE_PROBLEMS } from './geometry-points.ts';
 import { COAST_MARGIN_METERS, kmOffCoast } from './us-coverage.ts';
@@ -135,12 +136,6 @@ function readNumber(text: string): number | LocationFinding {
   if (DECORATED.test(text) && /\d/.test(text) && !/\..*\./.test(text)) return 'degree_symbol';
   return SEXAGESIMAL.test(text) ? 'degrees_minutes_seconds' : 'not_a_number';
 }
-
-/** What programs write where there is no value: \N of databases, NULL, NaN, #N/A of Excel. */
-const NOTHING =
-  /^(?:\\N|null|none|nan|n\/?a|#n\/a|<na>|nil|undefined|unknown|missing|[-–—]+|\?|\.)?$/i;
-
-export const isNothing = (text: string): boolean => text === '' || NOTHING.test(text);
 
 function isOnEarth({ lat, lng }: Location): boolean {
   return Math.abs(lat) <= 90 && Math.abs(lng) <= 180;

@@ -1,4 +1,5 @@
-import { isNothing, type LocationFinding } from './parse-location.ts';
+import { isNothing } from '../base/no-value.ts';
+import type { LocationFinding } from './parse-location.ts';
 import { areaCodeFinding, pointOfGeohash, sexagesimalDegrees } from './place-codes.ts';
 import { outlineOfWkt, placeOfBinary, pointInSystem } from './place-geometries.ts';
 import { parsedJson, placeOfJson } from './place-objects.ts';

@@ -1,4 +1,4 @@
-import { isNothing } from '../geo/parse-location.ts';
+import { isNothing } from '../base/no-value.ts';
 
 /* Rows that are no locations: they come back as they are, and do not count as rows whose location cannot be used. */
 

@@ -9,6 +9,12 @@ import {
 import { mayHaveLocation, proposeLocations } from '../location/location-names.ts';
 import { isObject, type JsonObject, jsonColumns, parseObject } from './json-values.ts';
 
+/** True when the head looks like a topology. */
+export function isTopojson(head: Buffer): boolean {
+  const text = head.toString('latin1');
+  return /^(?:\xef\xbb\xbf)?\s*\{/.test(text) && /"type"\s*:\s*"Topology"/.test(text);
+}
+
 /** True when the head looks like a FeatureCollection, a Feature, or a sequence of features: on lines, or after RFC 8142's separators. */
 export function isGeojson(head: Buffer): boolean {
   const text = head.toString('latin1');

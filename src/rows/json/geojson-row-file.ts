@@ -39,7 +39,6 @@ import {
   ownTexts,
   parseObject,
 } from './json-values.ts';
-import { topologyFeatures } from './topology.ts';
 
 /** The whole file is held in memory. */
 const LARGEST_FILE = 256 * 1024 * 1024;
@@ -71,8 +70,6 @@ const GEOJSON: FeatureNotation = {
   find: (bytes) => ({ features: parseFeatures(bytes), geometryOf: ({ geometry }) => geometry }),
 };
 
-const TOPOJSON: FeatureNotation = { format: 'topojson', title: 'TopoJSON', find: topologyFeatures };
-
 /** Opens GeoJSON. Its columns are the latitude and the longitude of the geometry, the id of the feature, then the properties. */
 export async function geojsonRowFile(input: InputFile, options: OpenOptions): Promise<RowFile> {
   return await featuresFile(input, GEOJSON, options);
@@ -80,7 +77,9 @@ export async function geojsonRowFile(input: InputFile, options: OpenOptions): Pr
 
 /** Opens TopoJSON, with the same columns. */
 export async function topojsonRowFile(input: InputFile, options: OpenOptions): Promise<RowFile> {
-  return await featuresFile(input, TOPOJSON, options);
+  // Loaded here: most commands need no library that joins arcs.
+  const { topologyFeatures: find } = await import('./topology.ts');
+  return await featuresFile(input, { format: 'topojson', title: 'TopoJSON', find }, options);
 }
 
 async function featuresFile(

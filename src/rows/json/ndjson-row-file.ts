@@ -13,7 +13,7 @@ import { noLocationOf } from '../no-locations.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { OpenOptions, Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import { type EncodingOfText, encodingNote } from '../text-encoding.ts';
-import { findObjects, isGeojson, isTable } from './find-objects.ts';
+import { findObjects, isGeojson, isTable, isTopojson } from './find-objects.ts';
 import { addPieces, lettersOf, membersIn } from './json-encoding.ts';
 import {
   type JsonColumn,
@@ -24,7 +24,6 @@ import {
   ownTexts,
   parseObject,
 } from './json-values.ts';
-import { isTopojson } from './topology.ts';
 
 /** Types of objects that are whole documents, not rows, even on one line. */
 const WHOLE_DOCUMENTS = ['FeatureCollection', 'GeometryCollection', 'Topology'];

@@ -12,13 +12,6 @@ import { isObject, type JsonObject } from './json-values.ts';
 
 /* TopoJSON: outlines that share their lines, in one table of arcs. */
 
-/** Where a geometry is in the bytes. */
-/** True when the head looks like a topology. */
-export function isTopojson(head: Buffer): boolean {
-  const text = head.toString('latin1');
-  return /^(?:\xef\xbb\xbf)?\s*\{/.test(text) && /"type"\s*:\s*"Topology"/.test(text);
-}
-
 /** The geometries of all objects of a topology, in the order of the file: each is a row. @throws NotJson */
 export function topologyFeatures(bytes: Buffer): {
   readonly features: readonly ValueRange[];

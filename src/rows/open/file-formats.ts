@@ -7,7 +7,7 @@ import { extensionOf, withoutCompression } from '../files/compression.ts';
 import { isParquet, refuseOtherFormats } from '../files/file-signature.ts';
 import type { InputFile } from '../files/input-file.ts';
 import type { WriteNewFile } from '../files/row-output.ts';
-import { isGeojson } from '../json/find-objects.ts';
+import { isGeojson, isTopojson } from '../json/find-objects.ts';
 import { geojsonRowFile, topojsonRowFile } from '../json/geojson-row-file.ts';
 import {
   isJsonObjects,
@@ -16,7 +16,6 @@ import {
   ndjsonRowFile,
   writeNewNdjson,
 } from '../json/ndjson-row-file.ts';
-import { isTopojson } from '../json/topology.ts';
 import { writeNewFeatureLines, writeNewGeojson } from '../json/write-geojson.ts';
 import type { OpenOptions, RowFile } from '../port.ts';
 
