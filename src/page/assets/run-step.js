@@ -91,6 +91,7 @@ function Result({ end, onGoOn }) {
       ${end.has_output && html`<a id="report" class="button" target="_blank" rel="noopener" href=${link('report')} ...${needsServer()}>Open the report</a>`}
       ${end.state !== 'complete' && html`<button type="button" id="go-on" class=${isResumable() ? 'button primary' : 'button'} onClick=${onGoOn} ...${needsServer()}>Resume…</button>`}
     </p>
+    ${end.has_output && html`<p id="result-kept" class="soft">The file is kept in ${about.value.folder} for a day after its last use.</p>`}
   </div>`;
 }
 
@@ -135,7 +136,6 @@ function resultFacts(end) {
     ['Budget', isLocal || isSample ? null : grouped(budget)],
     ['Answers', isLocal ? 'public data on this machine' : null],
     ['Resume after', resumeAfter === null ? null : day(resumeAfter)],
-    ['Kept', end.has_output ? `in ${about.value.folder}, for a day after its last use` : null],
   ];
 }
 
