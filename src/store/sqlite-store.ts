@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  statfsSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { hasSystemCode, PerilbookError, resultOrNull } from '../base/errors.ts';
@@ -154,16 +163,25 @@ function roomChecker(file: string): () => void {
         return;
       }
       isTried = true;
-      writeFileSync(trial, Buffer.alloc(ROOM_BYTES), { mode: 0o600, flush: true });
+      writeUnnamed(trial, Buffer.alloc(ROOM_BYTES));
     } catch (error) {
       const isFull = ['ENOSPC', 'EDQUOT', 'EFBIG'].some((code) => hasSystemCode(error, code));
       isTried = !isFull;
       if (isFull || error instanceof PerilbookError) throw noRoom(file);
       // A folder that may not be written: SQLite says what the store itself lacks.
-    } finally {
-      rmSync(trial, { force: true });
     }
   };
+}
+
+/** Writes a new file that has no name any more: a kill leaves nothing of it. */
+function writeUnnamed(path: string, bytes: Buffer): void {
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    unlinkSync(path);
+    writeFileSync(file, bytes, { flush: true });
+  } finally {
+    closeSync(file);
+  }
 }
 
 function noRoom(file: string): PerilbookError {
