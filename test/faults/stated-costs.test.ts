@@ -19,7 +19,7 @@ import { envelopeOf } from '../client/answers.ts';
 import { serveHttp } from '../client/servers.ts';
 import { openUiOf, WILDFIRE, yes } from '../page/ui-scene.ts';
 import { launchPooler, WITH_POOLER } from '../pooler.ts';
-import { type SharedPostgres, sharedPostgres } from '../postgres-server.ts';
+import { sharedPostgres } from '../postgres-server.ts';
 import { fc } from '../properties.ts';
 import { openHarness, places, type RunOptions } from '../run/harness.ts';
 import { LONG, times } from '../tier.ts';
@@ -346,13 +346,16 @@ for (const [what, short, buy] of [
   });
 }
 
+/** Started here, because a server that a test starts ends with it. */
+const server = LONG.skip === false ? await sharedPostgres() : null;
+
 for (const [what, options, port] of [
   ['PostgreSQL', LONG, async () => null],
   [
     'PostgreSQL behind PgBouncer',
     LONG.skip === false ? WITH_POOLER : LONG,
-    async (t: TestContext, server: SharedPostgres) => {
-      const pooler = await launchPooler(server.port);
+    async (t: TestContext) => {
+      const pooler = await launchPooler(server!.port);
       t.after(() => pooler[Symbol.asyncDispose]());
       return pooler.port;
     },
@@ -362,9 +365,8 @@ for (const [what, options, port] of [
     `${what}: whatever a service states and refuses, in whatever words, the ledger has it and the bound holds`,
     options,
     async (t) => {
-      const server = await sharedPostgres();
-      const through = await port(t, server);
-      const address = () => server.storeAddress(through === null ? {} : { port: through });
+      const through = await port(t);
+      const address = () => server!.storeAddress(through === null ? {} : { port: through });
       const open = async ({ clock }: Harness) => openPostgresStore(address(), clock, owner);
       for (const buy of [buyFile, buyRows, buyPage])
         await tellStories(t, times({ long: 14, soak: 400 }), open, buy);
