@@ -3,20 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createClient, type JobFile, lookup, openStore, run as runJob } from '../../src/index.ts';
-import { type Alter, fakeService } from '../fake-service.ts';
+import { fakeService, lacking } from '../fake-service.ts';
 import { openHarness, places } from '../run/harness.ts';
 import { releaseLater } from '../service/small-data.ts';
 import { LONG } from '../tier.ts';
 import { perilbook } from './command-line.ts';
-
-/** Bundles report all topics but every third as unavailable: each is asked for again, as a single. */
-const lacking: Alter = (address, answer) => {
-  if (!address.includes('/bundle/') || answer.status !== 200) return answer;
-  const json = JSON.parse(answer.body);
-  for (const [index, slug] of Object.keys(json.data.topics).entries())
-    if (index % 3 > 0) json.data.topics[slug] = { error: 'unavailable' };
-  return { ...answer, body: JSON.stringify(json) };
-};
 
 async function openScene(t: TestContext) {
   const harness = await openHarness(t, {

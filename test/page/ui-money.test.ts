@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
-import { type Alter, fakeService } from '../fake-service.ts';
+import { type Alter, fakeService, lacking } from '../fake-service.ts';
 import { column, places } from '../run/harness.ts';
 import { LONG } from '../tier.ts';
 import { openBook, openUi, WILDFIRE, yes } from './ui-scene.ts';
@@ -237,15 +237,6 @@ test('a price that a refusal made dearer is bought only where the dialog said so
   assert.equal((await post('price')).body.refused, null);
   assert.deepEqual([bugs, (await visitor.ask('GET', `/api/files/${id}`)).status], [[], 200]);
 });
-
-/** Bundles report all topics but every third as unavailable: each is asked for again, as a single. */
-const lacking: Alter = (address, answer) => {
-  if (!address.includes('/bundle/') || answer.status !== 200) return answer;
-  const json = JSON.parse(answer.body);
-  for (const [index, slug] of Object.keys(json.data.topics).entries())
-    if (index % 3 > 0) json.data.topics[slug] = { error: 'unavailable' };
-  return { ...answer, body: JSON.stringify(json) };
-};
 
 for (const areas of [undefined, 'tract', 'county'] as const) {
   const where = areas ? `, with one answer for a ${areas}` : '';
