@@ -18,17 +18,11 @@ import {
   readPartState,
   writeWhole,
 } from './downloads-folder.ts';
+import { type ArcgisLayer, fetchLayer } from './layer-description.ts';
 import { fetchDigest } from './layer-digest.ts';
-import {
-  type ArcgisLayer,
-  fetchCount,
-  fetchExtent,
-  fetchIds,
-  hashRequest,
-  type LayerRequest,
-  parseLayer,
-  parsePage,
-} from './layer-queries.ts';
+import { fetchLinePage } from './layer-pages.ts';
+import { fetchCount, fetchExtent, fetchIds } from './layer-queries.ts';
+import { hashRequest, type LayerRequest } from './layer-request.ts';
 import { joinedDigests, NO_ROWS } from './row-digest.ts';
 
 const pagesState = z.object({
@@ -65,7 +59,7 @@ export async function downloadLayer(
 ): Promise<DownloadedFile | 'unchanged'> {
   const part = partOf(request.target);
   for (let reading = 1; ; reading++) {
-    const layer = await parseLayer(request, context);
+    const layer = await fetchLayer(request, context);
     const ids = await idsOf(request, context);
     const count = ids?.length ?? (await fetchCount(request, context));
     const isOwn =
@@ -81,7 +75,7 @@ export async function downloadLayer(
     const rows = await readPages(request, layer, count, context, ids);
     // Edited rows do not change the count.
     const isSame =
-      reading === MOST_READINGS || (await parseLayer(request, context)).edited === layer.edited;
+      reading === MOST_READINGS || (await fetchLayer(request, context)).edited === layer.edited;
     if (rows.count === count && isSame) {
       putInPlace(part, request.target);
       dropPart(part);
@@ -163,7 +157,7 @@ async function readPages(
     ) {
       const isSmall = pageRows <= leastRows;
       const asking = isSmall ? context : { ...context, mostAttempts: ATTEMPTS_OF_LARGE_PAGE };
-      const page = await parsePage(request, layer, file.state, pageRows, asking, ids).catch(
+      const page = await fetchLinePage(request, layer, file.state, pageRows, asking, ids).catch(
         (error: unknown) => {
           // Some servers fail on large pages.
           if (!mayTryAgain(error) || isSmall) throw error;

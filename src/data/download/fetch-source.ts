@@ -16,7 +16,7 @@ import {
   readManifest,
   writeManifest,
 } from './downloads-folder.ts';
-import { hashRequest } from './layer-queries.ts';
+import { hashRequest } from './layer-request.ts';
 import { boundsOf, boxOfBounds, joinedTiles } from './place-tiles.ts';
 import {
   fileRequests,

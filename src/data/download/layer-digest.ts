@@ -1,14 +1,9 @@
 import { PerilbookError } from '../../base/errors.ts';
 import type { DownloadContext } from './download-file.ts';
-import {
-  type ArcgisLayer,
-  attributesOf,
-  digestedFields,
-  fetchExtent,
-  fetchPage,
-  fetchRowIds,
-  type LayerRequest,
-} from './layer-queries.ts';
+import type { ArcgisLayer } from './layer-description.ts';
+import { digestedFields, fetchPage } from './layer-pages.ts';
+import { fetchExtent, fetchRowIds } from './layer-queries.ts';
+import { attributesOf, type LayerRequest } from './layer-request.ts';
 import { joinedDigests, NO_ROWS, rowDigest } from './row-digest.ts';
 
 /** The digest of what a layer has now, to tell whether it changed where it has no edit date: of ids, of fields where some are asked for, and

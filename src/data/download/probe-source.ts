@@ -11,7 +11,9 @@ import { missingFile } from './download-errors.ts';
 import { type DownloadContext, type FileRequest, probeFile } from './download-file.ts';
 import { probeSpans } from './download-spans.ts';
 import type { Manifest } from './downloads-folder.ts';
-import { fetchCount, fetchValues, type LayerRequest, probeLayer } from './layer-queries.ts';
+import { fetchCount, fetchValues } from './layer-queries.ts';
+import type { LayerRequest } from './layer-request.ts';
+import { probeLayer } from './probe-layer.ts';
 import { datedRequests, fileRequests, layerRequests } from './source-requests.ts';
 
 export interface ProbedSource {

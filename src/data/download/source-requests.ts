@@ -13,7 +13,7 @@ import { isSearched, SEARCH_RADII } from '../topics/coverage.ts';
 import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
 import type { DownloadContext, FileRequest } from './download-file.ts';
 import type { Manifest } from './downloads-folder.ts';
-import type { LayerRequest } from './layer-queries.ts';
+import type { LayerRequest } from './layer-request.ts';
 import { askedTiles } from './place-tiles.ts';
 import { getText } from './web-client.ts';
 

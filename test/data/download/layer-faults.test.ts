@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import type { DownloadContext } from '../../../src/data/download/download-file.ts';
 import { downloadLayer } from '../../../src/data/download/download-layer.ts';
 import type { FileEntry } from '../../../src/data/download/downloads-folder.ts';
-import { hashRequest, type LayerRequest } from '../../../src/data/download/layer-queries.ts';
+import { hashRequest, type LayerRequest } from '../../../src/data/download/layer-request.ts';
 import { type MirroredLayer, sendJson, sendPage } from './agency-mirror.ts';
 import { type Downloading, downloading } from './downloading.ts';
 
