@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PerilbookError } from '../../src/base/errors.ts';
-import { decideLocation, type LocationColumns } from '../../src/rows/location/decide-location.ts';
+import { decideLocation } from '../../src/rows/location/decide-location.ts';
+import type { LocationColumns } from '../../src/rows/location/location-columns.ts';
 
 /** Places in the US, of different rows. */
 const PLACES = [

@@ -1,5 +1,6 @@
-import { decideLocation, type LocationColumns } from '../../src/rows/location/decide-location.ts';
+import { decideLocation } from '../../src/rows/location/decide-location.ts';
 import { readHead } from '../../src/rows/location/file-head.ts';
+import type { LocationColumns } from '../../src/rows/location/location-columns.ts';
 import type { NamedColumns } from '../../src/rows/location/named-columns.ts';
 import type { OtherShapes, RowSource } from '../../src/rows/port.ts';
 

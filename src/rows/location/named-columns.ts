@@ -146,3 +146,14 @@ function partsOfDegrees(names: readonly string[]): string | null {
   if (parts.length < 2) return null;
   return `The latitude is in parts (${parts.join(', ')}), and so is the longitude: make one column of each, degrees + minutes / 60 + seconds / 3600, negative in the South and the West.`;
 }
+
+/** The places of the named columns of latitude and longitude; undefined for one that is not named. @throws INPUT_COLUMNS */
+export function namedPair(
+  names: readonly string[],
+  named: NamedColumns,
+): { readonly lat: number | undefined; readonly lng: number | undefined } {
+  return {
+    lat: named.lat === undefined ? undefined : indexOfNamed(names, named.lat, 'latitude'),
+    lng: named.lng === undefined ? undefined : indexOfNamed(names, named.lng, 'longitude'),
+  };
+}

@@ -5,7 +5,7 @@ import { LOCATION_NOTES, type ParsedLocation, parseLocation } from '../../geo/pa
 import { placeInValue } from '../../geo/place-in-value.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import type { Job } from '../../job/settings.ts';
-import { directionOf } from '../../rows/location/decide-location.ts';
+import { directionOf } from '../../rows/location/location-columns.ts';
 import { NO_LOCATION_NOTES } from '../../rows/no-locations.ts';
 import type { Row } from '../../rows/port.ts';
 import type { Layout, PairReading } from './layout.ts';
