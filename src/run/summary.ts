@@ -1,15 +1,12 @@
-import { shareOf } from '../base/format-numbers.ts';
+import { isoTime, shareOf } from '../base/format-numbers.ts';
 import { BUNDLE_KINDS, callOfItem, contractPrice } from '../contract/credits.ts';
 import { PAID_SLUGS, type TopicSlug } from '../contract/topics.ts';
-import { type CountyRated, isCountyRated } from '../data/tables/county-ratings.ts';
-import { datasetsOf, type OriginNotes } from '../data/topics/origin-notes.ts';
 import { isUnlimited } from '../job/account-settings.ts';
 import type { Job } from '../job/settings.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
 import type { ChargedPrices, Spending } from '../store/ledger/port.ts';
 import type { RunAreas } from './areas/run-areas.ts';
-import type { Connection, LocalConnection } from './frame/connection-kinds.ts';
-import { placesWithoutData } from './frame/local-data.ts';
+import type { Connection } from './frame/connection-kinds.ts';
 import type { Progress } from './frame/progress.ts';
 import type { RunContext } from './frame/run-context.ts';
 import type { Stop } from './frame/stop.ts';
@@ -20,15 +17,14 @@ import type { Plan } from './plan/planning.ts';
 import { creditsWithin, retryLimit, type Way } from './plan/spending.ts';
 import { hasOneCurrency } from './scan/currency.ts';
 import { totalValue } from './scan/scan-tally.ts';
+import { sourceSummary } from './source-summary.ts';
 import type {
   AreasSummary,
   ChargedPriceSummary,
-  LocalSourceSummary,
   LossSummary,
   PlanSummary,
   RefusedWaySummary,
   RunSummary,
-  SourceSummary,
   WaySummary,
 } from './summary-shapes.ts';
 import type { LossSums } from './write/loss-sums.ts';
@@ -85,7 +81,7 @@ function inputSummary(context: RunContext, plan: Plan) {
     outside_us: scan.outsideUs,
     /** Where the rows outside the US lie, in degrees. */
     outside_us_box: scan.elsewhere,
-    source: sourceOf(context, plan),
+    source: sourceSummary(context, plan),
     /** What `first_line` of the findings counts: `line`, `row` of a table or sheet, or `feature`. */
     unit: rowFile.unit ?? 'line',
     max_invalid: job.maxInvalid,
@@ -345,87 +341,4 @@ function wayOf(
     fits,
     lacks,
   };
-}
-
-/** The datasets of a local source that the job's topics use, and the topics and places that none of them answers. */
-function sourceOf({ sources: [first, beside] }: RunContext, plan: Plan): SourceSummary {
-  const { connection } = first;
-  const { scan } = plan;
-  if (connection.kind === 'local')
-    return localSummary(connection, first.job, plan, plan.origin, scan);
-  if (connection.sample) return { kind: 'sample' as const };
-  const asked = { kind: 'service' as const, address: connection.source };
-  if (beside?.connection.kind !== 'local') return asked;
-  const { order } = plan.beside ?? { order: new Uint32Array() };
-  return {
-    ...asked,
-    beside: {
-      topics: beside.job.topics,
-      places_to_look_up: order.length,
-      ...localSummary(beside.connection, beside.job, { order }, null, scan),
-    },
-  };
-}
-
-function localSummary(
-  connection: LocalConnection,
-  { topics, counts }: Job,
-  { order }: Pick<Plan, 'order'>,
-  origin: OriginNotes | null,
-  scan: Plan['scan'],
-): LocalSourceSummary {
-  const { datasets, topics: here, topicsWithoutRecords } = connection.data;
-  const used = datasetsOf(topics, counts);
-  const { withoutData, leftOut } = placesWithoutData(connection.data, topics, order, scan.cells);
-  return {
-    kind: 'local' as const,
-    datasets: datasets
-      .filter(({ name }) => used.has(name))
-      .map(({ name, level, source, vintage, licence, states, loadedAt }) => ({
-        name,
-        level,
-        source,
-        vintage,
-        licence,
-        states: states ?? null,
-        loaded_at: isoTime(loadedAt),
-      })),
-    topics_without_data: topics.filter((topic) => !here.has(topic)),
-    /** These topics are answered without a count: records of their events are not loaded. */
-    topics_without_records: topics.filter((topic) => counts && topicsWithoutRecords.has(topic)),
-    places_without_data: withoutData,
-    /** Places that the loaded boundaries of their state leave out. */
-    places_left_out: leftOut,
-    ...countyRatedPlaces(topics, origin, scan.cells.size),
-  };
-}
-
-/** The places that get the rating of their county, because their tract has no rating or no outline here: all of them, and by hazard. */
-function countyRatedPlaces(
-  topics: readonly TopicSlug[],
-  origin: OriginNotes | null,
-  cells: number,
-) {
-  const places = new Map<CountyRated, number>();
-  for (let cell = 0; origin !== null && cell < cells; cell++) {
-    const { ofCounty } = origin.originOf(cell);
-    places.set(ofCounty, (places.get(ofCounty) ?? 0) + 1);
-  }
-  const placesOf = (some: readonly TopicSlug[]) =>
-    [...places].reduce(
-      (sum, [rated, count]) =>
-        sum + (some.some((topic) => isCountyRated(topic, rated)) ? count : 0),
-      0,
-    );
-  const byTopic = topics
-    .map((topic) => [topic, placesOf([topic])] as const)
-    .filter(([, count]) => count > 0);
-  return {
-    places_with_county_ratings: placesOf(topics),
-    county_ratings: Object.fromEntries(byTopic),
-  };
-}
-
-export function isoTime(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

@@ -1,8 +1,7 @@
-import { byteSize, counted, dateTime, grouped } from '../../base/format-numbers.ts';
+import { byteSize, counted, dateTime, grouped, isoTime } from '../../base/format-numbers.ts';
 import { isFreeSource } from '../../host/connection.ts';
 import type { Job } from '../../job/settings.ts';
 import { bundlesAsSeen, expectedPrices, priceCheapest } from '../../run/plan/cheapest-calls.ts';
-import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
 import { topicsIn } from '../../store/answers/topic-set.ts';
 import type { Charges, Compaction, Store } from '../../store/port.ts';

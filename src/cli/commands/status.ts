@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
+import { counted, dateTime, grouped, isoTime } from '../../base/format-numbers.ts';
 import { isFreeAccount, isSampleAccount } from '../../job/account-settings.ts';
 import { NO_OUTPUT } from '../../job/settings.ts';
 import { plainCsv } from '../../rows/csv/field-bytes.ts';
-import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
 import type { StatementRow } from '../../store/ledger/port.ts';
 import type { RunRecord } from '../../store/runs/port.ts';

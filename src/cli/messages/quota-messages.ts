@@ -1,4 +1,4 @@
-import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
+import { counted, dateTime, grouped, isoTime } from '../../base/format-numbers.ts';
 import { UNLIMITED } from '../../job/account-settings.ts';
 import { plainCsv } from '../../rows/csv/field-bytes.ts';
 import type { AccountState } from '../../run/frame/account-state.ts';
@@ -8,7 +8,6 @@ import {
   resetText,
   subscriptionText,
 } from '../../run/plan/notices.ts';
-import { isoTime } from '../../run/summary.ts';
 import { total } from '../../store/ledger/admission.ts';
 import type { Correction, StatementBy, StatementRow } from '../../store/ledger/port.ts';
 import type { ChargesJson, QuotaJson, StatementLineJson } from '../json/ledger-json.ts';
