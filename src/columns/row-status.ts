@@ -165,7 +165,7 @@ const layerOf = (topic: TopicSlug): PolygonLayer => topicOf(topic).layer as Poly
 
 /** Whether the note of a row says this. */
 export function saysUnstudied(topic: TopicSlug, note: Field | undefined): boolean {
-  return isZoneTopic(topic) && typeof note === 'string' && note.includes(unstudiedNote(topic));
+  return isLayerTopic(topic) && typeof note === 'string' && note.includes(unstudiedNote(topic));
 }
 
 /** Up to how many metres to the next zone the note tells them; null for a topic without such a field. */

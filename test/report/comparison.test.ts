@@ -64,7 +64,12 @@ const NOW: Rows = {
 };
 
 test('a comparison counts the same rows everywhere, or says which it leaves out', async (t) => {
-  const compared = await matchRows(rowsOf(THEN), rowsOf(NOW), ['hail'], 0);
+  const compared = await matchRows(
+    rowsOf(THEN),
+    rowsOf(NOW),
+    [{ slug: 'hail', scale: HIGHEST }],
+    0,
+  );
   const { before, now, bridge, relocated } = compared;
   // All rows of both files, also those without a location.
   assert.deepEqual([before.rows, before.value, before.withoutValue], [9, 255, 1]);
@@ -90,6 +95,23 @@ test('a comparison counts the same rows everywhere, or says which it leaves out'
     ],
   );
   assert.deepEqual(hail!.answeredThen, { rows: 7, value: 95 });
+  // Of rows that stayed at their place.
+  assert.deepEqual(
+    hail!.classes.map(({ before: was, now: is, rows, value, examples }) => [
+      `${was} > ${is}`,
+      rows,
+      value,
+      examples[0]!.key,
+    ]),
+    [
+      ['Not answered > Relatively High', 1, 32, 'answered'],
+      ['Relatively High > Not answered', 1, 64, 'forgotten'],
+      ['Relatively High > Very High', 1, 4, 'higher'],
+      ['Relatively Low > Very Low', 1, 8, 'lower'],
+      ['Relatively Moderate > Relatively High', 1, 1, 'worse'],
+      ['Very High > Very Low', 1, 2, 'better'],
+    ],
+  );
   assert.deepEqual(hail!.answeredNow, { rows: 6, value: 63 });
 
   const { rows, all, ...facts } = await (await handMadeBook(t, 'partly')).facts();
@@ -122,7 +144,7 @@ test('a comparison counts the same rows everywhere, or says which it leaves out'
     all,
     changes: { ...changes, topics: [untouched, unanswered] },
   })!.text;
-  assert.ok(quiet.includes('<b>Nothing changed above Moderate:</b> <small>Tsunami</small>'));
+  assert.ok(quiet.includes('<b>Nothing changed in what is at risk:</b> <small>Tsunami</small>'));
   assert.ok(quiet.includes('<b>Not answered then or now:</b> <small>Drought</small>'));
 });
 
@@ -140,8 +162,8 @@ const anyRow = fc.record({
 test('then and all changes add up to now, to the unit, for what is at risk and for all', () => {
   fc.assert(
     fc.property(fc.array(anyRow, { maxLength: 30 }), (rows) => {
-      for (const isCounted of [isAtRisk, () => true]) {
-        const sums = makeBridgeSums(isCounted);
+      for (const isCounted of [isAtRisk(HIGHEST), () => true]) {
+        const sums = makeBridgeSums(HIGHEST, isCounted);
         for (const { was, now, hasMoved } of rows)
           sums.add(was, now, hasMoved, () => ({ line: 1, key: 'a' }));
         const { before, steps, now } = sums.bridge();
@@ -162,7 +184,8 @@ test('then and all changes add up to now, to the unit, for what is at risk and f
 
 test('each change of a row is one step: what changes in value is apart from what changes in rating', () => {
   const steps = (then: RowState | null, now: RowState | null, hasMoved = false) => {
-    const changes = sumSteps(then, now, hasMoved, isAtRisk).filter(([, change]) => change !== 0);
+    const all = sumSteps(HIGHEST, then, now, hasMoved, isAtRisk(HIGHEST));
+    const changes = all.filter(([, change]) => change !== 0);
     return changes.map(([step, change]) => `${step} ${change}`).join(', ');
   };
   const at = (rating: number, value = 100) => ({ rating, value });

@@ -1,5 +1,5 @@
 import type { LineReference } from '../../rows/port.ts';
-import { HIGH, HIGHEST, unansweredClass, VERY_HIGH } from '../figures/scales.ts';
+import type { Scale } from '../figures/scales.ts';
 import type { CountedSum } from '../figures/sums.ts';
 
 /** The causes of change between then and now with their names, in the order of counting. */
@@ -16,7 +16,7 @@ export const STEPS = {
 type StepName = keyof typeof STEPS;
 export const STEP_NAMES = Object.keys(STEPS) as StepName[];
 
-/** A row of one file: its value, and its class on the scale of ratings. */
+/** A row of one file: its value, and its class on the scale of a topic. */
 export interface RowState {
   readonly value: number;
   readonly rating: number;
@@ -26,17 +26,16 @@ export type RowExample = LineReference & { readonly key: string };
 
 const EXAMPLES = 10;
 
-const UNANSWERED = unansweredClass(HIGHEST);
-
-/** Whether a class counts as at risk: Relatively High or Very High. */
-export function isAtRisk(rating: number): boolean {
-  return rating === HIGH || rating === VERY_HIGH;
+/** Whether a class counts as at risk: a severe one, such as Relatively High and Very High. */
+export function isAtRisk({ severe, ordered }: Scale): (rating: number) => boolean {
+  return (rating) => rating >= severe.from && rating < ordered;
 }
 
 /** The causes of one row's change: parts that add up to it. A row that moved has a rating for another place, so the change of its
  * rating counts as the move.
  * @param isCounted whether a class is counted */
 export function sumSteps(
+  scale: Scale,
   then: RowState | null,
   now: RowState | null,
   hasMoved: boolean,
@@ -54,18 +53,15 @@ export function sumSteps(
   }
   return [
     ['revalued', worth(then.rating, now.value) - worth(then.rating, then.value)],
-    [ratingStep(then.rating, now.rating), rerated(now.value)],
+    [ratingStep(scale, then.rating, now.rating), rerated(now.value)],
   ];
 }
 
-/** Classes without an order are below all ratings. */
-function severity(rating: number): number {
-  return rating < HIGHEST.ordered ? rating : -1;
-}
-
-function ratingStep(then: number, now: number): StepName {
-  if (then === UNANSWERED) return 'newly_answered';
-  if (now === UNANSWERED) return 'no_longer_answered';
+/** What an answer leaves open is as unknown as what was not answered. Classes without an order are below all others. */
+function ratingStep({ known, ordered }: Scale, then: number, now: number): StepName {
+  if (then >= known) return 'newly_answered';
+  if (now >= known) return 'no_longer_answered';
+  const severity = (rating: number) => (rating < ordered ? rating : -1);
   return severity(now) > severity(then) ? 'rated_worse' : 'rated_better';
 }
 
@@ -86,7 +82,7 @@ interface StepSum {
 }
 
 /** Adds up the bridge of one sum, row by row. @param isCounted whether a class is counted */
-export function makeBridgeSums(isCounted: (rating: number) => boolean) {
+export function makeBridgeSums(scale: Scale, isCounted: (rating: number) => boolean) {
   const before = { rows: 0, value: 0 };
   const after = { rows: 0, value: 0 };
   const sums = new Map<StepName, StepSum>();
@@ -107,8 +103,14 @@ export function makeBridgeSums(isCounted: (rating: number) => boolean) {
       }
       // For a count of rows, each row has the value 1.
       const alone = (state: RowState | null) => state && { ...state, value: 1 };
-      const byRows = sumSteps(alone(then), alone(now), hasMoved, isCounted);
-      for (const [index, [step, value]] of sumSteps(then, now, hasMoved, isCounted).entries()) {
+      const byRows = sumSteps(scale, alone(then), alone(now), hasMoved, isCounted);
+      for (const [index, [step, value]] of sumSteps(
+        scale,
+        then,
+        now,
+        hasMoved,
+        isCounted,
+      ).entries()) {
         const rows = byRows[index]![1];
         if (rows === 0 && value === 0) continue;
         const sum = sums.get(step) ?? { rows: 0, change: { rows: 0, value: 0 }, examples: [] };
@@ -126,6 +128,48 @@ export function makeBridgeSums(isCounted: (rating: number) => boolean) {
         ...sums.get(step)!,
       }));
       return { before, steps, now: after };
+    },
+  };
+}
+
+/** The rows that are in another class, of those that stayed at their place. */
+export interface ClassChange {
+  /** The names of the classes. */
+  readonly before: string;
+  readonly now: string;
+  readonly rows: number;
+  /** Of today. */
+  readonly value: number;
+  /** The first rows, with their lines in the input. */
+  readonly examples: readonly RowExample[];
+}
+
+/** Counts the changes from class to class, row by row. */
+export function makeClassChanges({ classes }: Scale) {
+  const sums = new Map<string, { rows: number; value: number; readonly examples: RowExample[] }>();
+  return {
+    add(
+      then: RowState | null,
+      now: RowState | null,
+      hasMoved: boolean,
+      example: () => RowExample,
+    ): void {
+      if (then === null || now === null || hasMoved || then.rating === now.rating) return;
+      const key = `${then.rating} ${now.rating}`;
+      const sum = sums.get(key) ?? { rows: 0, value: 0, examples: [] };
+      sums.set(key, sum);
+      sum.rows++;
+      sum.value += now.value;
+      if (sum.examples.length < EXAMPLES) sum.examples.push(example());
+    },
+
+    changes(): ClassChange[] {
+      const changes = [...sums].map(([key, sum]) => {
+        const [before, now] = key.split(' ').map((rating) => classes[Number(rating)]!.name);
+        return { before: before!, now: now!, ...sum };
+      });
+      const textOf = ({ before, now }: ClassChange) => `${before} ${now}`;
+      return changes.sort((a, b) => b.rows - a.rows || (textOf(a) < textOf(b) ? -1 : 1));
     },
   };
 }

@@ -1,6 +1,6 @@
 import { PerilbookError } from '../../base/errors.ts';
+import { saysUnstudied } from '../../columns/row-status.ts';
 import { wantedColumns } from '../../columns/topic-columns.ts';
-import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { rateOfPlace } from '../../formats/packed/place-losses.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
 import type { Job } from '../../job/settings.ts';
@@ -14,13 +14,16 @@ import { openJobInput } from '../../run/scan/scan-input.ts';
 import { FIRST_VALUE, wholeUnits } from '../../run/scan/value.ts';
 import { enrichedCells } from '../../run/write/enriched-cells.ts';
 import { readShownLosses } from '../../run/write/loss-table.ts';
-import { type CellClasses, makeCellClasses, ratedTopics } from '../figures/cell-classes.ts';
+import {
+  type CellClasses,
+  makeCellClasses,
+  type RatedTopic,
+  ratedTopics,
+} from '../figures/cell-classes.ts';
 import { labelColumns } from '../figures/named-rows.ts';
-import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../figures/scales.ts';
+import { CLASS_LETTERS, unansweredClass } from '../figures/scales.ts';
 import { sumCurrencies } from '../figures/sums.ts';
 import { type ComparedRow, type Comparison, matchRows } from './match-rows.ts';
-
-const UNANSWERED = CLASS_LETTERS[unansweredClass(HIGHEST)]!;
 
 /** An earlier output: a file, or part files. */
 export type EarlierOutput = Pick<Job, 'input' | 'parts'> & { readonly name: string };
@@ -46,11 +49,16 @@ export async function compareWithOutput(
     const hint = 'Name the output of an earlier run, written with the same prefix.';
     throw new PerilbookError('INPUT_COLUMNS', message, hint, { file });
   }
-  const natural = job.topics.filter((slug) => topicOf(slug).category === 'natural');
-  const ratingColumn = (slug: TopicSlug) =>
-    output.columns.indexOf(`${job.prefix}${wantedColumns(slug, false)[0]!.name}`);
-  const topics = natural.filter((slug) => ratingColumn(slug) >= 0);
-  const rateColumn = output.columns.indexOf(`${job.prefix}annual_loss_rate`);
+  const perils = ratedTopics(job).filter(({ isPeril }) => isPeril);
+  const columnOf = (name: string) => output.columns.indexOf(`${job.prefix}${name}`);
+  /** Those that decide on its class. */
+  const columnsOfPeril = ({ slug, scale }: RatedTopic) =>
+    wantedColumns(slug, false)
+      .slice(0, scale.fields)
+      .map(({ name }) => columnOf(name));
+  const topics = perils.filter((peril) => columnsOfPeril(peril).every((column) => column >= 0));
+  const noteColumn = columnOf('hazard_note');
+  const rateColumn = columnOf('annual_loss_rate');
   const losses = rateColumn < 0 ? null : await readShownLosses(prepared);
   const hasLosses = losses?.hasAmounts === true;
   const [idThen, idNow] = [readId(output, layout), readId(input, plan.scan.layout)];
@@ -61,21 +69,29 @@ export async function compareWithOutput(
   const { decimals } = plan.scan.cells;
 
   async function* earlierRows() {
-    const ratings = topics.map(ratingColumn);
+    const ofPerils = topics.map(columnsOfPeril);
     const currency = currencyColumn(output.columns);
     const extra = [
       isById ? idThen : layout.columns[0]!,
       currency ?? layout.columns[0]!,
-      ...ratings,
+      noteColumn < 0 ? layout.columns[0]! : noteColumn,
+      ...ofPerils.flat(),
       hasLosses ? rateColumn : layout.columns[0]!,
     ];
     const from = layout.columns.length;
+    let next = from + 3;
+    const perilsFrom = ofPerils.map(({ length }) => {
+      next += length;
+      return next - length;
+    });
     for await (const batch of output.read([...layout.columns, ...extra], FIRST_VALUE)) {
       yield batch.map((row): ComparedRow => {
         const located = locate(row, earlierJob, layout);
         const place = located.ok ? placeOf(located.cell) : '';
-        const classes = ratings.map((_, index) =>
-          HIGHEST.classOf([row.fields[from + 2 + index] || null], 0),
+        const fields = row.fields.map((text) => text || null);
+        const note = noteColumn < 0 ? null : fields[from + 2];
+        const classes = topics.map(({ slug, scale }, index) =>
+          scale.classOf(fields, perilsFrom[index]!, saysUnstudied(slug, note)),
         );
         const rate = hasLosses ? (row.fields.at(-1) ?? '') : '';
         return {
@@ -112,6 +128,7 @@ export async function compareWithOutput(
   async function* currentRows() {
     const { layout: own, cells, places } = plan.scan;
     const letters = await lettersOfCells(prepared, complete, topics);
+    const unanswered = lettersOf(topics.map(({ scale }) => unansweredClass(scale)));
     const placesOf = places.placesFrom(cells.size);
     const currency = currencyColumn(input.columns);
     const extra = [isById ? idNow : own.columns[0]!, currency ?? own.columns[0]!];
@@ -121,7 +138,7 @@ export async function compareWithOutput(
         const number = numbers[index]!;
         const cell = number < cells.size ? cells.cell(number) : null;
         const place = cell === null ? '' : placeOf(cell);
-        const classes = cell === null ? UNANSWERED.repeat(topics.length) : letters(number);
+        const classes = cell === null ? unanswered : letters(number);
         const rate = hasLosses && cell !== null ? rateOfPlace(losses, number) : null;
         return { ...comparedRow(row, own, place, currency !== null), classes, rate };
       });
@@ -133,7 +150,7 @@ export async function compareWithOutput(
     currency: shown,
     matchedBy: isById ? input.columns[idNow]! : 'place',
     ...(await matchRows(earlierRows(), currentRows(), topics, decimals, hasLosses)),
-    notCompared: natural.filter((slug) => !topics.includes(slug)),
+    notCompared: perils.filter((peril) => !topics.includes(peril)).map(({ slug }) => slug),
   };
 }
 
@@ -160,18 +177,16 @@ function keyOf(row: Row, id: string | undefined, place: string): string {
 async function lettersOfCells(
   prepared: Prepared,
   complete: CellClasses,
-  slugs: readonly TopicSlug[],
+  topics: readonly RatedTopic[],
 ) {
   const { job, plan } = prepared;
-  const rated = ratedTopics(job);
-  const topics = slugs.map((slug) => job.topics.indexOf(slug));
-  const read = makeCellClasses(rated, plan.scan.cells.size);
+  const read = makeCellClasses(ratedTopics(job), plan.scan.cells.size);
   for await (const batch of enrichedCells(prepared, (cell) => complete.has(cell))) {
     for (const { number, fields } of batch) read.put(number, fields);
   }
   return (cell: number) => {
     const classes = complete.has(cell) ? complete : read;
-    return lettersOf(topics.map((topic) => classes.classOf(cell, topic)));
+    return lettersOf(topics.map(({ slug }) => classes.classOf(cell, job.topics.indexOf(slug))));
   };
 }
 

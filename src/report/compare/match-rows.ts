@@ -1,17 +1,28 @@
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { valueOfUnits } from '../../run/scan/value.ts';
 import { openTemporarySqlite } from '../../sql/open-sqlite.ts';
-import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../figures/scales.ts';
+import type { RatedTopic } from '../figures/cell-classes.ts';
+import { CLASS_LETTERS, HIGHEST, type Scale } from '../figures/scales.ts';
 import type { CountedSum } from '../figures/sums.ts';
-import { type Bridge, isAtRisk, makeBridgeSums, type RowState } from './bridge.ts';
+import {
+  type Bridge,
+  type ClassChange,
+  isAtRisk,
+  makeBridgeSums,
+  makeClassChanges,
+  type RowState,
+} from './bridge.ts';
 import { type LossBridge, type LossState, makeLossBridge } from './loss-bridge.ts';
 
 /** The change of one topic. */
-interface TopicChanges {
+export interface TopicChanges {
   readonly topic: TopicSlug;
   readonly title: string;
-  /** Of the value rated Relatively High or Very High. */
+  /** Of the value at risk: rated Relatively High or Very High, or in a severe class of a layer. */
   readonly bridge: Bridge;
+  /** The rows that stayed at their place and are in another class, by the classes then and now; most rows first. */
+  readonly classes: readonly ClassChange[];
+  /** Of a layer, without what its answer leaves open. */
   readonly answeredThen: CountedSum;
   readonly answeredNow: CountedSum;
 }
@@ -106,7 +117,7 @@ const NUMBERED = [
 export async function matchRows(
   earlier: Side,
   current: Side,
-  topics: readonly TopicSlug[],
+  topics: readonly Pick<RatedTopic, 'slug' | 'scale'>[],
   decimals: number,
   hasLosses = false,
 ): Promise<MatchedRows> {
@@ -126,9 +137,9 @@ export async function matchRows(
   database.exec(NUMBERED);
   const sums = () => makeComparedSums(decimals);
   const sides = { before: sums(), now: sums(), new: sums(), gone: sums(), relocated: sums() };
-  const all = makeBridgeSums(() => true);
+  const all = makeBridgeSums(HIGHEST, () => true);
   const losses = hasLosses ? makeLossBridge() : null;
-  const perTopic = topics.map((slug) => makeTopicSums(slug, decimals));
+  const perTopic = topics.map(({ slug, scale }) => makeTopicSums(slug, scale, decimals));
   const pass = (then: ComparedRow | null, is: ComparedRow | null) => {
     const hasMoved = then !== null && is !== null && then.place !== is.place;
     const { key, line, part } = (is ?? then)!;
@@ -192,8 +203,6 @@ function lossOf(row: ComparedRow | null): LossState | null {
   return { rate: row.rate, value: row.lossValue ?? 0 };
 }
 
-const UNANSWERED = unansweredClass(HIGHEST);
-
 /** Values in other currencies and unknown values count as 0. */
 function stateOf(row: ComparedRow | null, topic?: number): RowState | null {
   if (row === null) return null;
@@ -251,13 +260,15 @@ function makeComparedSums(decimals: number) {
   };
 }
 
-function makeTopicSums(slug: TopicSlug, decimals: number) {
-  const atRisk = makeBridgeSums(isAtRisk);
-  const answered = makeBridgeSums((rating) => rating !== UNANSWERED);
+function makeTopicSums(slug: TopicSlug, scale: Scale, decimals: number) {
+  const atRisk = makeBridgeSums(scale, isAtRisk(scale));
+  const answered = makeBridgeSums(scale, (rating) => rating < scale.known);
+  const classes = makeClassChanges(scale);
   return {
     add(...row: Parameters<typeof atRisk.add>): void {
       atRisk.add(...row);
       answered.add(...row);
+      classes.add(...row);
     },
 
     changes(): TopicChanges {
@@ -266,7 +277,11 @@ function makeTopicSums(slug: TopicSlug, decimals: number) {
         decimals,
       );
       const bridge = bridgeInCurrency(atRisk.bridge(), decimals);
-      return { topic: slug, title: topicOf(slug).title, bridge, answeredThen, answeredNow };
+      const { title } = topicOf(slug);
+      const changed = classes
+        .changes()
+        .map((change) => ({ ...change, ...inCurrency(change, decimals) }));
+      return { topic: slug, title, bridge, classes: changed, answeredThen, answeredNow };
     },
   };
 }

@@ -37,8 +37,8 @@ export interface AreaFacts extends Sum {
   readonly answered: Sum;
   /** Of the answered locations: Very High for at least one natural hazard. Relatively High would cover nearly all of most portfolios. */
   readonly veryHigh: Sum;
-  /** For each natural topic: the answered sum, and its part rated Relatively High or Very High. For flood zones: the sum whose zone is
-   * determined, and its part in a Special Flood Hazard Area. */
+  /** For each natural topic: the answered sum, and its part rated Relatively High or Very High. For layers of zones: the sum whose zone is
+   * determined, and its part in a severe class, such as a Special Flood Hazard Area. */
   readonly perils: readonly {
     readonly topic: TopicSlug;
     readonly answered: Sum;

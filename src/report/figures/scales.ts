@@ -20,7 +20,9 @@ interface ScaleClass {
 
 /** The classes of a topic's answers: the ordered ones first, from the least to the most severe; the last one is of unanswered cells. */
 export interface Scale {
-  readonly id: 'rating' | 'distance' | 'air' | 'radon' | 'flood' | 'zone';
+  /** Scales of one id have the same classes: a layer of zones has one of its own. */
+  readonly id: string;
+  readonly kind: 'rating' | 'distance' | 'air' | 'radon' | 'flood' | 'zone';
   readonly ordered: number;
   /** How many of the classes say what the place is; the answers of later ones leave that open. */
   readonly known: number;
@@ -35,7 +37,8 @@ export interface Scale {
   readonly limits?: string;
 }
 
-interface ScaleParts extends Omit<Scale, 'ordered' | 'known' | 'classes'> {
+interface ScaleParts extends Omit<Scale, 'id' | 'ordered' | 'known' | 'classes'> {
+  readonly id?: string;
   readonly ordered: readonly string[];
   readonly others: readonly ScaleClass[];
   readonly known?: number;
@@ -51,7 +54,13 @@ function makeScale({
   const classes = ordered.map((name, index) => ({ name, tone: tones[index]! }));
   const unanswered: ScaleClass = { name: 'Not answered', tone: 'unanswered' };
   const known = ordered.length + others.length;
-  return { known, ...scale, ordered: ordered.length, classes: [...classes, ...others, unanswered] };
+  return {
+    id: scale.kind,
+    known,
+    ...scale,
+    ordered: ordered.length,
+    classes: [...classes, ...others, unanswered],
+  };
 }
 
 const RATING_INDEX = new Map<Field, number>(RATINGS.map((rating, index) => [rating, index]));
@@ -61,7 +70,7 @@ export const VERY_HIGH = RATINGS.indexOf('Very High');
 
 /** The ratings of the National Risk Index, in its order. It is the scale of the highest rating over all natural topics, too. */
 export const HIGHEST: Scale = makeScale({
-  id: 'rating',
+  kind: 'rating',
   ordered: RATINGS.slice(0, 5),
   others: [
     { name: 'No Rating', tone: 'none' },
@@ -80,9 +89,12 @@ export const METERS_PER_MILE = 1609.344;
 /** The lower bounds of the classes of distances, from the farthest to the nearest. */
 const BOUNDS = [10, 5, 2, 1, 0.5, 0];
 
-const DISTANCE: Readonly<Record<Units, Scale>> = {
-  miles: distanceScale(METERS_PER_MILE, 'within 1 mile', [
-    ...[
+const DISTANCES: Readonly<
+  Record<Units, Pick<ScaleParts, 'ordered'> & { readonly meters: number }>
+> = {
+  miles: {
+    meters: METERS_PER_MILE,
+    ordered: [
       'Beyond 10 miles',
       '5 to 10 miles',
       '2 to 5 miles',
@@ -90,30 +102,51 @@ const DISTANCE: Readonly<Record<Units, Scale>> = {
       '½ to 1 mile',
       'Within ½ mile',
     ],
-  ]),
-  kilometers: distanceScale(1000, 'within 1 km', [
-    ...['Beyond 10 km', '5 to 10 km', '2 to 5 km', '1 to 2 km', '500 m to 1 km', 'Within 500 m'],
-  ]),
+  },
+  kilometers: {
+    meters: 1000,
+    ordered: [
+      ...['Beyond 10 km', '5 to 10 km', '2 to 5 km', '1 to 2 km'],
+      ...['500 m to 1 km', 'Within 500 m'],
+    ],
+  },
 };
 
-function distanceScale(unit: number, words: string, ordered: readonly string[]): Scale {
+/** Of a layer of places, it may be unknown what lies near. */
+function distanceScale(units: Units, isOfLayer: boolean): Scale {
+  const { meters: unit, ordered } = DISTANCES[units];
+  const unknown: readonly ScaleClass[] = isOfLayer ? [{ name: 'Unknown', tone: 'void' }] : [];
   return makeScale({
-    id: 'distance',
+    id: isOfLayer ? 'distance-of-layer' : 'distance',
+    kind: 'distance',
     ordered,
     others: [
-      { name: 'None found', tone: 'void' },
+      { name: 'None found', tone: isOfLayer ? 'none' : 'void' },
       { name: 'Distance not given', tone: 'sparse' },
+      ...unknown,
     ],
-    severe: { from: 4, words },
+    known: 8,
+    ...(isOfLayer && { limits: 'Unknown: the layer does not cover all around these places.' }),
+    severe: { from: 4, words: units === 'miles' ? 'within 1 mile' : 'within 1 km' },
     fields: 2,
-    classOf: (fields, from) => {
+    classOf: (fields, from, isAnswered) => {
       const [count, meters] = [fields[from], fields[from + 1]];
-      if (count === null || count === undefined) return 8;
+      if (count === null || count === undefined) return isOfLayer && !isAnswered ? 9 : 8;
       if (typeof meters === 'number') return BOUNDS.findIndex((bound) => meters >= bound * unit);
       return count === 0 ? 6 : 7;
     },
   });
 }
+
+const DISTANCE: Readonly<Record<Units, Scale>> = {
+  miles: distanceScale('miles', false),
+  kilometers: distanceScale('kilometers', false),
+};
+
+const DISTANCE_OF_LAYER: typeof DISTANCE = {
+  miles: distanceScale('miles', true),
+  kilometers: distanceScale('kilometers', true),
+};
 
 /** The categories of the US air quality index, and the upper bound of each (40 CFR 58 App. G). */
 const CATEGORIES = [
@@ -130,7 +163,7 @@ const AIR_REACHES = [50, 100, 150, 200, 300, Number.POSITIVE_INFINITY];
 function airScale(slug: MeasurementSlug): Scale {
   const shown = columnsOf(slug).findIndex(({ name }) => /_(median_aqi|rating)$/.test(name));
   return makeScale({
-    id: 'air',
+    kind: 'air',
     ordered: CATEGORIES,
     others: [{ name: 'Other', tone: 'none' }],
     severe: { from: 2, words: 'worse than Moderate' },
@@ -149,7 +182,7 @@ function airScale(slug: MeasurementSlug): Scale {
 const ZONES = ['Zone 3', 'Zone 2', 'Zone 1'];
 
 const RADON = makeScale({
-  id: 'radon',
+  kind: 'radon',
   ordered: ZONES,
   tones: ['1', '3', '5'],
   others: [{ name: 'Other', tone: 'none' }],
@@ -177,7 +210,7 @@ const FLOOD_CLASSES = [
 ];
 
 const FLOOD = makeScale({
-  id: 'flood',
+  kind: 'flood',
   ordered: FLOOD_CLASSES,
   others: [
     { name: 'Undetermined', tone: 'sparse' },
@@ -229,7 +262,8 @@ const zoneScale = memo((layer: PolygonLayer): Scale => {
   const half = Math.floor(groups.length / 2);
   const tones = ['1', '2', '3', '4', '5', '6'] as const;
   return makeScale({
-    id: 'zone',
+    id: `zone-${layer.layer}`,
+    kind: 'zone',
     ordered: groups.map((group) => group.join(', ')),
     tones: groups.map((_, index) => tones[MOST_TONES - groups.length + index]!),
     others: [
@@ -238,7 +272,7 @@ const zoneScale = memo((layer: PolygonLayer): Scale => {
       { name: 'Unknown', tone: 'void' },
     ],
     known: groups.length + 2,
-    severe: { from: half, words: `in ${groups.slice(half).reverse().flat().join(', ')}` },
+    severe: { from: half, words: severeWords(groups.slice(half).reverse().flat()) },
     fields: 1,
     classOf: (fields, from, isAnswered) => {
       const zone = fields[from] ?? null;
@@ -250,13 +284,36 @@ const zoneScale = memo((layer: PolygonLayer): Scale => {
   });
 });
 
+/** The most classes that are named one by one. */
+const MOST_NAMED = 4;
+
+/** @param names from the most hazardous to the least */
+function severeWords(names: readonly string[]): string {
+  return names.length > MOST_NAMED
+    ? `in ${names.at(-1)!} or a more hazardous class`
+    : `in ${names.join(', ')}`;
+}
+
 /** The scale on which a topic's answers are shown. */
 export function scaleOf(slug: TopicSlug, units: Units): Scale {
   const { category, layer } = topicOf(slug);
   if (category === 'natural') return HIGHEST;
-  if (category === 'proximity') return DISTANCE[units];
+  if (category === 'proximity') return (layer === null ? DISTANCE : DISTANCE_OF_LAYER)[units];
   if (layer !== null) return LAYER_SCALES[slug] ?? zoneScale(layer as PolygonLayer);
   return MEASUREMENT_SCALES[slug as MeasurementSlug];
+}
+
+/** What it means for some topics that a place is at risk: it is in a severe class of the topic's scale. */
+export function atRiskWords(
+  perils: readonly { readonly topic: TopicSlug }[],
+  units: Units,
+): string {
+  const words = perils.map(({ topic }) => {
+    const { title, category } = topicOf(topic);
+    const { severe } = scaleOf(topic, units);
+    return category === 'natural' ? `rated ${severe.words}` : `${severe.words} (${title})`;
+  });
+  return [...new Set(words)].join(', or ');
 }
 
 /** The class of unanswered cells: the last one of each scale. */

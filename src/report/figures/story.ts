@@ -1,4 +1,4 @@
-import { isZoneTopic, topicOf } from '../../contract/topics.ts';
+import { topicOf } from '../../contract/topics.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { hasOneCurrency } from '../../run/scan/currency.ts';
 import { enrichedCells } from '../../run/write/enriched-cells.ts';
@@ -170,10 +170,15 @@ function severeClauses(
   measure: Measure,
 ): string[] {
   const scale = scaleOf(topic.topic, units);
+  const { severe, kind } = scale;
   const of = topic.category === 'proximity' ? 'of' : 'for';
-  const what = isZoneTopic(topic.topic)
-    ? scale.severe.words
-    : `${scale.severe.words} ${of} ${topic.title}`;
+  // A Special Flood Hazard Area names itself.
+  const what =
+    kind === 'flood'
+      ? severe.words
+      : kind === 'zone'
+        ? `${severe.words} (${topic.title})`
+        : `${severe.words} ${of} ${topic.title}`;
   const open = topic.classes
     .slice(scale.known, unansweredClass(scale))
     .filter((sum) => measure.of(sum) > 0);

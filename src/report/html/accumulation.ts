@@ -3,6 +3,7 @@ import { isZoneTopic, topicOf } from '../../contract/topics.ts';
 import type { AreaFacts, AreaList } from '../figures/concentration.ts';
 import { type Facts, lineText, measureOf, percent } from '../figures/facts.ts';
 import type { PlaceLabel } from '../figures/named-rows.ts';
+import { atRiskWords } from '../figures/scales.ts';
 import {
   block,
   capital,
@@ -83,24 +84,13 @@ function areaTables(facts: Facts, head: 'County' | 'State', list: AreaList): Htm
     perils.length > 0 &&
     block(
       risk,
-      html`The ${measure.by} ${atRiskWords(all)}. A dot (·) is none of what was ${known}, a dash (–) not ${known}.${
+      html`The ${measure.by} ${atRiskWords(all.perils, facts.units)}. A dot (·) is none of what was ${known}, a dash (–) not ${known}.${
         perils.length > PERILS_PRINTED &&
         html`<span class="printed"> Printed: the ${PERILS_PRINTED} perils with most at risk, of ${perils.length}.</span>`
       }`,
       areaTable(risk, head, list, 'matrix', perilHeads, cells),
     )
   }`;
-}
-
-/** What `severe` means for the perils of an area. */
-function atRiskWords({ perils }: AreaFacts): string {
-  const zones = perils.filter(({ topic }) => isZoneTopic(topic));
-  return [
-    zones.length < perils.length && 'rated Relatively High or Very High',
-    zones.length > 0 && 'in a Special Flood Hazard Area (Flood Zone)',
-  ]
-    .filter(Boolean)
-    .join(', or ');
 }
 
 function areaTable(

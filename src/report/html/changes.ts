@@ -1,11 +1,21 @@
 import { amount, counted, grouped } from '../../base/format-numbers.ts';
 import { topicOf } from '../../contract/topics.ts';
-import { type Bridge, STEP_NAMES, STEPS } from '../compare/bridge.ts';
+import { type Bridge, type RowExample, STEP_NAMES, STEPS } from '../compare/bridge.ts';
 import { LOSS_STEPS, type LossBridge } from '../compare/loss-bridge.ts';
-import type { ComparedSum } from '../compare/match-rows.ts';
+import type { ComparedSum, TopicChanges } from '../compare/match-rows.ts';
 import { type Facts, lineText } from '../figures/facts.ts';
+import { atRiskWords } from '../figures/scales.ts';
 import type { CountedSum } from '../figures/sums.ts';
-import { block, type Html, html, isolateText, makeScrollable, section, table } from './html.ts';
+import {
+  block,
+  type Html,
+  type HtmlPart,
+  html,
+  isolateText,
+  makeScrollable,
+  section,
+  table,
+} from './html.ts';
 
 export function changesSection(facts: Facts): Html | null {
   const { changes } = facts;
@@ -30,10 +40,10 @@ export function changesSection(facts: Facts): Html | null {
 ${relocated.rows > 0 && html`<li><b>Moved to another place</b> ${sizeOf(relocated, facts)}; their ratings may differ for that reason.</li>`}
 ${notCompared.length > 0 && html`<li>Not in the earlier output: ${notCompared.map((slug) => topicOf(slug).title).join(', ')}.</li>`}
 </ul>
-${block(title, html`Each line adds up: what was there then, the changes, what is there now. Perils: what is rated Relatively High or Very High.`, bridgeTable(facts, title, bridges))}
-${titlesLine('Nothing changed above Moderate', same)}${titlesLine('Not answered then or now', unanswered)}
+${block(title, html`Each line adds up: what was there then, the changes, what is there now.${topics.length > 0 && ` Perils: what is ${atRiskWords(topics, facts.units)}.`}`, bridgeTable(facts, title, bridges))}
+${titlesLine('Nothing changed in what is at risk', same)}${titlesLine('Not answered then or now', unanswered)}
 ${changes.losses !== null && lossBridge(facts, changes.losses)}
-${rowsOfSteps(facts, bridges)}`,
+${rowsOfSteps(facts, bridges)}${rowsOfClasses(facts, topics)}`,
   );
 }
 
@@ -114,9 +124,32 @@ function rowsOfSteps(facts: Facts, bridges: readonly NamedBridge[]): Html {
   const heads = html`<th scope="col">Peril</th><th scope="col">Step</th><th scope="col" class="n">Rows</th><th scope="col" class="n">Change</th><th scope="col">First rows, by ${facts.unit} and id</th>`;
   const lines = sums.map(
     ({ title, step, rows, change, examples }) =>
-      html`<tr><th scope="row">${title}</th><td>${STEPS[step]}</td><td class="n">${grouped(rows)}</td><td class="n">${formatSigned(facts, change)}</td><td>${step === 'gone' && 'of the earlier output: '}${examples.map((example, index) => html`${index > 0 && ' · '}${lineText(example)} ${isolateText(example.key)}`)}${rows > examples.length && ' …'}</td></tr>\n`,
+      html`<tr><th scope="row">${title}</th><td>${STEPS[step]}</td><td class="n">${grouped(rows)}</td><td class="n">${formatSigned(facts, change)}</td><td>${step === 'gone' && 'of the earlier output: '}${firstRows(examples, rows)}</td></tr>\n`,
   );
-  const name = 'Rows of each step';
+  return folded('Rows of each step', heads, lines);
+}
+
+/** The rows of each change of class. */
+function rowsOfClasses(facts: Facts, topics: readonly TopicChanges[]): Html | false {
+  const valued = facts.valueName !== null;
+  const heads = html`<th scope="col">Peril</th><th scope="col">Then</th><th scope="col">Now</th><th scope="col" class="n">Rows</th>${valued && html`<th scope="col" class="n">Value now</th>`}<th scope="col">First rows, by ${facts.unit} and id</th>`;
+  const lines = topics.flatMap(({ title, classes }) =>
+    classes.map(
+      ({ before, now, rows, value, examples }) =>
+        html`<tr><th scope="row">${title}</th><td>${before}</td><td>${now}</td><td class="n">${grouped(rows)}</td>${valued && html`<td class="n">${amount(value, facts.currency)}</td>`}<td>${firstRows(examples, rows)}</td></tr>\n`,
+    ),
+  );
+  return lines.length > 0 && folded('Changed classes, of rows at the same place', heads, lines);
+}
+
+function firstRows(examples: readonly RowExample[], rows: number): HtmlPart[] {
+  const shown = examples.map(
+    (example, index) => html`${index > 0 && ' · '}${lineText(example)} ${isolateText(example.key)}`,
+  );
+  return [...shown, rows > examples.length && ' …'];
+}
+
+function folded(name: string, heads: Html, lines: readonly Html[]): Html {
   return html`<details class="numbers"><summary>${name}</summary>
 ${makeScrollable(name, table(name, heads, lines))}</details>
 `;

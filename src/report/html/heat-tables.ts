@@ -34,7 +34,7 @@ const MEASUREMENTS = {
 };
 
 /** The section of each scale, in the order of the page. */
-const SECTIONS: Readonly<Record<Scale['id'], typeof MEASUREMENTS>> = {
+const SECTIONS: Readonly<Record<Scale['kind'], typeof MEASUREMENTS>> = {
   rating: {
     id: 'hazards',
     name: 'Hazards',
@@ -73,7 +73,7 @@ export function heatSections(facts: Facts) {
   }));
   if (highest !== null)
     lines.unshift({ title: 'Highest of all hazards', scale: HIGHEST, rated: highest });
-  const bySection = Map.groupBy(lines, ({ scale }) => SECTIONS[scale.id]);
+  const bySection = Map.groupBy(lines, ({ scale }) => SECTIONS[scale.kind]);
   return [...new Set(Object.values(SECTIONS))]
     .filter((of) => bySection.has(of))
     .map((of) => ({ ...of, body: heatSection(facts, of, bySection.get(of)!) }));
@@ -85,7 +85,8 @@ function heatSection(
   lines: readonly Line[],
 ): Html {
   const measure = measureOf(facts);
-  const parts = Object.values(Object.groupBy(lines, ({ scale }) => scale.id)).map((of) => {
+  const limits = new Set(lines.map(({ scale }) => scale.limits));
+  const parts = [...Map.groupBy(lines, ({ scale }) => scale.id).values()].map((of) => {
     const name =
       of.length === lines.length ? title : `${title}, ${of.map((line) => line.title).join(', ')}`;
     return html`${heatTable(facts, measure, name, of)}${details(measure, name, of)}`;
@@ -93,7 +94,7 @@ function heatSection(
   return section(
     id,
     title,
-    html`<p class="says">${[introduction, lines[0]!.scale.limits].filter(Boolean).join(' ')} Shares are of the ${measure.by} that ${measure.by === 'value' ? 'was' : 'were'} answered.</p>
+    html`<p class="says">${[introduction, ...limits].filter(Boolean).join(' ')} Shares are of the ${measure.by} that ${measure.by === 'value' ? 'was' : 'were'} answered.</p>
 ${parts}`,
   );
 }
