@@ -1,8 +1,9 @@
 import { dirname, join, resolve } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
 import { dataFolderOf, formerFolder, homeFolder, withHome } from '../base/platform-folders.ts';
-import { type CliContext, print, say, sayJson } from './frame/context.ts';
+import { type CliContext, print, printJson, say } from './frame/context.ts';
 import { logLine, wantsJsonLog } from './frame/log-lines.ts';
+import type { PrintedError } from './json/printed-values.ts';
 import { colorFor, hintLine, styledHelp } from './messages/format.ts';
 import type { ExitCode, RunCommand } from './options/command.ts';
 import { COMMANDS, type CommandName, type Flags } from './options/command-table.ts';
@@ -23,7 +24,7 @@ export async function program(host: CliContext, version: string): Promise<number
     else
       context.log('error', 'error', { ...errorReport(error), exit_code: exitCodeOfError(error) });
     if (args.some((arg) => /^--json(?:=true)?$/.test(arg)))
-      sayJson(context, { error: errorReport(error) });
+      printJson(context, { error: errorReport(error) } satisfies PrintedError);
     return exitCodeOfError(error);
   }
 }

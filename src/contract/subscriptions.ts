@@ -1,10 +1,13 @@
 /** A subscription that the provider sells (docs/developer/service-api.md, 7.1): credits a month, credits a minute, dollars per credit
  * of overage. */
 export interface Subscription {
+  /** The name of the subscription. */
   readonly name: SubscriptionName;
+  /** Credits that a billing period includes. */
   readonly creditsPerMonth: number;
+  /** The most credits in any minute. */
   readonly creditsPerMinute: number;
-  /** US dollars per credit beyond the allowance; `null` when the contract shows none. */
+  /** US dollars for each credit beyond the allowance; null where none is agreed. */
   readonly overageRate: number | null;
 }
 

@@ -1,6 +1,8 @@
 /** A point on earth, in WGS84 decimal degrees. */
 export interface Location {
+  /** The latitude, in decimal degrees. */
   readonly lat: number;
+  /** The longitude, in decimal degrees. */
   readonly lng: number;
 }
 

@@ -15,18 +15,20 @@ import type { Finding } from './scan/scan-tally.ts';
 export interface RefusedWaySummary {
   /** What it would cost, in credits. */
   readonly credits: number;
+  /** One for each refused scope. */
   readonly refused: readonly {
     /** The scope that a key was refused: `bundle`, or a topic. */
     readonly scope: Scope;
     /** The status and the service's own words; null where they were not kept. */
     readonly reason: string | null;
-    /** ISO 8601, in UTC. */
+    /** When it was refused, ISO 8601 in UTC. */
     readonly refused_at: string;
   }[];
 }
 
 /** A price that a service last charged. */
 export interface ChargedPriceSummary {
+  /** The kind of call. */
   readonly kind: CallKind;
   /** The topic of a single call; null for a bundle. */
   readonly topic: TopicSlug | null;
@@ -34,25 +36,29 @@ export interface ChargedPriceSummary {
   readonly credits: number;
   /** Credits by the contract. */
   readonly contract: number;
+  /** When it was charged, ISO 8601 in UTC. */
   readonly charged_at: string;
-  /** Whether it is expected. It holds for a day; then the contract's price is expected, and one call shows it anew. */
+  /** Whether it is expected: it holds for a day, then the contract's price is expected again. */
   readonly holds: boolean;
 }
 
 /** One way to buy. */
 export interface WaySummary {
+  /** Its price in credits. */
   readonly credits: number;
+  /** The number of calls. */
   readonly calls: number;
   /** Bytes of the answers, roughly. */
   readonly bytes: number;
-  /** Dollars that the provider bills beyond the allowance. */
+  /** US dollars that the provider bills beyond the allowance. */
   readonly overage_dollars: number;
+  /** How long it takes, in minutes. */
   readonly minutes: number;
-  /** Billing periods in which credits are spent; null: the allowance never suffices. */
+  /** Billing periods in which credits are spent; null where the allowance never suffices. */
   readonly periods: number | null;
-  /** When the last call is made; null: never. */
+  /** When the last call is made, ISO 8601 in UTC; null for never. */
   readonly finish_by: string | null;
-  /** Whether this period's credits suffice. */
+  /** Whether the credits of this period suffice. */
   readonly fits: boolean;
   /** Requested topics that it never returns. */
   readonly lacks: readonly TopicSlug[];
@@ -60,61 +66,73 @@ export interface WaySummary {
 
 /** Credits saved, compared with buying the requested topics for each row. Nothing is saved where the service rejects the location. */
 interface SavedSummary {
-  /** By rows at the same place. */
+  /** Credits saved by rows at the same place. */
   readonly by_cells: number;
-  /** By answers in the store, at most: an answer without data was free. */
+  /** Credits saved by answers in the store, at most: an answer without data was free. */
   readonly by_cache: number;
-  /** By answers that hold for a whole area. */
+  /** Credits saved by answers that hold for a whole area. */
   readonly by_areas: number;
 }
 
 /** The saving by areas, in cells. */
 export interface AreasSummary {
-  /** Cells that are bought for their whole area. */
+  /** Places that are bought for their whole area. */
   readonly representatives: number;
-  /** Cells that are bought although their area has an answer, to compare the two. */
+  /** Places that are bought although their area has an answer, to compare the two. */
   readonly verified: number;
-  /** Cells with a topic that is not bought, because their area has the answer. */
+  /** Places with a topic that is not bought, because their area has the answer. */
   readonly spared: number;
-  /** Areas that were verified so far, and those of them whose answers differed. */
+  /** Areas that were verified so far. */
   readonly areas_verified: number;
+  /** Of these, areas whose answers differed. */
   readonly areas_differed: number;
-  /** Too many areas differed: each place is bought for itself. */
+  /** Whether too many areas differed: then each place is bought for itself. */
   readonly each_place: boolean;
-  /** Cells in an area by the boundaries on this machine, and why the others are bought on their own; left out where none was looked for. */
+  /** Places in an area by the boundaries on this machine; absent where none was looked for. */
   readonly found?: number;
+  /** Places that are bought on their own, because a border is near. */
   readonly near_border?: number;
+  /** Places that are bought on their own, because no area holds them. */
   readonly in_no_area?: number;
+  /** Places that are bought on their own, because boundaries are missing. */
   readonly no_boundaries?: number;
 }
 
 /** A dataset that local answers come from. */
 interface SourceDataset {
+  /** The name of the dataset. */
   readonly name: DatasetName;
-  /** `''` for a dataset that is not of areas. */
+  /** The level of its areas; empty for what is not of areas. */
   readonly level: Level;
+  /** Where it comes from, in words. */
   readonly source: string;
+  /** The date or the version of the data, in words. */
   readonly vintage: string;
-  /** The attribution that the licence requires, or ''. */
+  /** The attribution that the licence requires; empty where it requires none. */
   readonly licence: string;
-  /** As two letters; null for the whole US. */
+  /** Its states, two letters each; null for the whole US. */
   readonly states: readonly string[] | null;
+  /** When it was loaded, ISO 8601 in UTC; null where that is not known. */
   readonly loaded_at: string | null;
 }
 
 /** Public data on this machine, and what it does not answer. */
 export interface LocalSourceSummary {
+  /** `local` for public data on this machine, `service` for a paid service, `sample` for made-up data. */
   readonly kind: 'local';
+  /** The datasets that answers come from. */
   readonly datasets: readonly SourceDataset[];
+  /** Topics that cannot be answered. */
   readonly topics_without_data: readonly TopicSlug[];
-  /** Answered without a count: records of their events are not loaded. */
+  /** Topics that are answered without a count: records of their events are not loaded. */
   readonly topics_without_records: readonly TopicSlug[];
+  /** Places in states that lack data, by state. */
   readonly places_without_data: readonly StateWithoutData[];
   /** Places that the loaded boundaries of their state leave out. */
   readonly places_left_out: readonly PlacesLeftOut[];
   /** Places that get the rating of their county, because their tract has none here. */
   readonly places_with_county_ratings: number;
-  /** The same by topic, without those that have none. */
+  /** The number of these places by topic, without topics that have none. */
   readonly county_ratings: Readonly<Partial<Record<TopicSlug, number>>>;
 }
 
@@ -124,9 +142,11 @@ export type SourceSummary =
   /** `address`: since 1.1. */
   | {
       readonly kind: 'service';
+      /** The address of the service. */
       readonly address: string;
-      /** What the public data on this machine answers beside the service, free of charge; left out where there is nothing. Since 1.1. */
+      /** What the public data on this machine answers beside the service, free of charge; absent where there is nothing. */
       readonly beside?: LocalSourceSummary & {
+        /** The topics that it answers. */
         readonly topics: readonly TopicSlug[];
         /** Places that lack an answer to one of these topics. */
         readonly places_to_look_up: number;
@@ -138,111 +158,142 @@ export type SourceSummary =
 interface FindingSummary extends Pick<Finding, 'finding' | 'note' | 'rows'> {
   /** The first such row, counted in `unit`. */
   readonly first_line: number;
-  /** The part file that it is in; left out for one file. */
+  /** The part file that it is in; absent for one file. */
   readonly part?: string;
 }
 
 /** A plan: what `plan --json` prints. */
 export interface PlanSummary {
-  /** Rows of the input; those that can be looked up, that have no usable location, and that lie outside the US. */
+  /** Rows of the input. */
   readonly rows: number;
+  /** Rows that can be looked up. */
   readonly located: number;
+  /** Rows without a usable location. */
   readonly invalid: number;
+  /** Rows that lie outside the US. */
   readonly outside_us: number;
   /** Where the rows outside the US lie; null without such a row. */
   readonly outside_us_box: DegreeBox | null;
-  /** The number of part files; null for one file. */
-  readonly parts: { readonly total: number } | null;
+  /** The part files of the input; null for one file. */
+  readonly parts: {
+    /** How many there are. */
+    readonly total: number;
+  } | null;
+  /** Where answers come from. */
   readonly source: SourceSummary;
   /** What `first_line` counts: a row is one of a table or sheet. */
   readonly unit: 'line' | 'row' | 'feature';
   /** The share of rows without a usable location that the job allows. */
   readonly max_invalid: number;
+  /** What is wrong with rows, one for each kind. */
   readonly findings: readonly FindingSummary[];
   /** The columns that are read. */
   readonly columns: UsedColumns;
   /** Located rows that only the lenient reading could read. */
   readonly read_leniently: number;
-  /** Distinct places; those with an answer to each topic; those that are not asked for, because the service rejected them (local data: no
-   * area holds them). */
+  /** Distinct places. */
   readonly cells: number;
+  /** Places that have an answer to each topic in the store. */
   readonly cells_cached: number;
+  /** Places that are not asked for: the service rejected them, or no area of the local data holds them. */
   readonly cells_rejected: number;
+  /** The number of calls of each kind. */
   readonly calls: Readonly<Record<CallKind, number>>;
   /** The price of all that is missing, without retries. */
   readonly credits: number;
   /** Prices of the job's calls that differ from the contract's. */
   readonly prices: readonly ChargedPriceSummary[];
-  /** The part of `credits_limit` for retries that budget and quota leave room for. */
+  /** The part of `credits_limit` for retries, as far as budget and quota leave room. */
   readonly credits_retries_at_most: number;
-  /** Credits that the account has left in this period; null for the sample, which has no quota unless the job names a subscription. */
+  /** Credits that the account has left in this period; null where there is no quota. */
   readonly credits_available: number | null;
-  /** Most credits that the run spends, in one number: its price and the retries (of unavailable topics and, where there is a budget, of lost
-   * answers), or the budget if that is less. Its claims are checked against it. */
+  /** The most credits that the run spends: its price and its retries, or the budget if that is less. */
   readonly credits_limit: number;
   /** Whether budget, quota and time suffice for all. */
   readonly fits: boolean;
+  /** How long the calls take, in minutes. */
   readonly minutes: number;
-  /** How long a call takes, and whether that was measured at this source or is assumed; null without calls. */
-  readonly latency: { readonly seconds: number; readonly measured: boolean } | null;
-  /** As in `WaySummary`. */
+  /** How long a call takes; null without calls. */
+  readonly latency: {
+    /** In seconds. */
+    readonly seconds: number;
+    /** Whether that was measured at this source, or is assumed. */
+    readonly measured: boolean;
+  } | null;
+  /** Billing periods in which credits are spent; null where the allowance never suffices. */
   readonly periods: number | null;
+  /** When the last call is made, ISO 8601 in UTC; null for never. */
   readonly finish_by: string | null;
   /** Every way to buy; `planned` is the one that the job chose. */
   readonly ways: Readonly<
     Record<'standard' | 'enterprise' | 'cheapest' | 'fewest_calls' | 'planned', WaySummary>
   >;
-  /** What this run buys within its budget, quota and time. `share_of_value` is null in the order of the file. */
+  /** What this run buys within its budget, quota and time. */
   readonly this_run: {
+    /** What that costs, in credits. */
     readonly credits: number;
+    /** How many places. */
     readonly cells: number;
+    /** Their share of the value; null where places are bought in the order of the file. */
     readonly share_of_value: number | null;
+    /** How long that takes, in minutes. */
     readonly minutes: number;
   };
-  /** What is complete after it. `share_of_value` is null in the order of the file. */
+  /** What is complete after it. */
   readonly after_run: {
+    /** How many places. */
     readonly cells: number;
+    /** Their share of the places. */
     readonly share_of_cells: number;
+    /** Their share of the value; null where places are bought in the order of the file. */
     readonly share_of_value: number | null;
   };
+  /** US dollars that the provider bills beyond the allowance. */
   readonly overage_dollars: number;
+  /** Credits that the plan saves. */
   readonly saved: SavedSummary;
-  /** Null where the job does not ask for it. */
+  /** What is bought by area; null where the job does not ask for it. */
   readonly areas: AreasSummary | null;
   /** What the keys may not call, and the effect on the plan, in sentences. */
   readonly scopes: readonly string[];
-  /** The cheaper way that the service refused; null where there is none. Since 1.1. */
+  /** The cheaper way that the service refused; null where there is none. */
   readonly refused_way: RefusedWaySummary | null;
-  /** Some answers are made up. */
+  /** Whether some answers are made up. */
   readonly sample_data: boolean;
-  /** The credits are those that a paid service would charge: the sample charges none. */
+  /** Whether the credits are those that a paid service would charge: the sample charges none. */
   readonly credits_made_up: boolean;
 }
 
 /** The result of a run: what `run --json` prints, and what on_finish gets. */
 export interface RunSummary extends PlanSummary {
-  /** The saving of the plan over all places. Added to its credits, it gives the price of each row on its own. `saved` counts only places
-   * that have their answers. */
+  /** Credits that the plan saves over all places; `saved` counts only places that have their answers. */
   readonly saved_by_plan: SavedSummary;
   /** The number of the run in the ledger. */
   readonly run: number;
-  /** Credits that were charged, and those of calls without an outcome, which may have been. */
+  /** Credits that were charged. */
   readonly credits_spent: number;
+  /** Credits of calls without an outcome, which may have been charged. */
   readonly credits_unknown: number;
   /** Planned credits that were not needed, because other runs bought the answers meanwhile. */
   readonly credits_by_others: number;
-  /** The calls for which the service charged more than the plan's price, and how much more in all. */
+  /** Calls for which the service charged more than the plan's price. */
   readonly calls_above_price: number;
+  /** How many credits more that was. */
   readonly credits_above_price: number;
   /** Rows by their status. */
   readonly status: Readonly<Record<RowStatus, number>>;
-  /** The share of located rows that are complete: by number, and by value (null in the order of the file). */
-  readonly complete: { readonly rows: number; readonly value: number | null };
+  /** The share of located rows that are complete. */
+  readonly complete: {
+    /** By their number. */
+    readonly rows: number;
+    /** By their value; null where places are bought in the order of the file. */
+    readonly value: number | null;
+  };
   /** The path of the output; `-` for standard output. */
   readonly output: string;
-  /** The earlier output stays as it was. */
+  /** Whether the earlier output stays as it was. */
   readonly output_kept: boolean;
-  /** Why; null where the output was written. Since 1.1. */
+  /** Why it stays; null where the output was written. */
   readonly output_kept_because: KeptBecause | null;
   /** What the last call that was given up failed with; null where none was. */
   readonly last_failure: string | null;
@@ -250,17 +301,23 @@ export interface RunSummary extends PlanSummary {
   readonly stopped: string | null;
   /** When to run again; null where no time is known. */
   readonly resume_after: string | null;
-  /** The expected annual losses; null without a value column, and for values in several currencies. Left out of a job without losses. Since
-   * 1.1. */
+  /** Null without a value column, and for values in several currencies; absent for a job without losses. */
   readonly losses?: LossSummary | null;
 }
 
 /** Expected annual losses, to the cent. They are in the currency of the file. */
 export interface LossSummary {
+  /** The expected annual loss of all rows whose place has a rate. */
   readonly annual_loss: number;
-  /** The value that the rates apply to, of the rows whose place has a rate, and of all located rows. */
+  /** The value that the rates apply to, of the rows whose place has a rate. */
   readonly value: number;
+  /** The same value of all located rows. */
   readonly all_value: number;
   /** The natural topics with a rate somewhere, the largest loss first. */
-  readonly topics: readonly { readonly topic: TopicSlug; readonly annual_loss: number }[];
+  readonly topics: readonly {
+    /** The name of the topic. */
+    readonly topic: TopicSlug;
+    /** Its part of the loss. */
+    readonly annual_loss: number;
+  }[];
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LookupJson } from '../../src/cli/commands/lookup.ts';
+import type { LookupJson } from '../../src/cli/json/lookup-json.ts';
 import { newProgress } from '../../src/run/frame/progress.ts';
 import {
   type ProgressSoFar,

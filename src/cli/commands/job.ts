@@ -6,7 +6,7 @@ import { jobFileJsonSchema } from '../../job/job-file.ts';
 import { type JobProblem, readJobText } from '../../job/read-job-file.ts';
 import { formatOfOutput } from '../../rows/open/file-formats.ts';
 import { checkJob } from '../../run/check-job.ts';
-import { type CliContext, print, runHost, sayJson } from '../frame/context.ts';
+import { type CliContext, print, printJson, runHost, sayJson } from '../frame/context.ts';
 import type { JobCheckJson, JobProblemJson } from '../json/check-json.ts';
 import { colorFor } from '../messages/format.ts';
 import { type RunCommand, usageError } from '../options/command.ts';
@@ -59,5 +59,5 @@ const jobCheckCommand: RunCommand<Flags<'job check'>> = async (context, flags, [
 export const jobCommands = {
   'job check': jobCheckCommand,
   'job schema': async (context: CliContext): Promise<undefined> =>
-    void sayJson(context, jobFileJsonSchema()),
+    void printJson(context, jobFileJsonSchema()),
 };

@@ -19,43 +19,12 @@ import { describeData } from '../../data/tables/describe-data.ts';
 import type { ZoneRecord } from '../../data/tables/records.ts';
 import { kindOf, shownClass } from '../../data/zones/zone-layer.ts';
 import { readLayer } from '../../job/read-layers.ts';
-import { type CliContext, print, sayJson } from '../frame/context.ts';
+import { type CliContext, print, printJson, sayJson } from '../frame/context.ts';
+import type { LayerCheckJson, LayerClassJson, LayerDataJson } from '../json/check-json.ts';
 import { listed } from '../messages/format.ts';
 import { type RunCommand, usageError } from '../options/command.ts';
 import type { Flags } from '../options/command-table.ts';
 import { EXIT } from '../options/exit-codes.ts';
-
-/** What `layer check --json` prints. */
-interface LayerCheck {
-  readonly file: string;
-  readonly ok: boolean;
-  readonly problems: readonly { line: number; column: number; message: string }[];
-  /** The columns of its topic; empty if there are problems. */
-  readonly columns: readonly string[];
-  /** Whether its data was loaded by another description, and must be loaded again; null where none is loaded, or there are problems. */
-  readonly load_again: boolean | null;
-  /** What a load of the files would bring; null without files. */
-  readonly data: FoundData | null;
-}
-
-interface FoundData {
-  readonly rows: number;
-  readonly loaded: number;
-  readonly rejected: readonly { readonly reason: string; readonly count: number }[];
-  readonly notes: readonly string[];
-  readonly vintage: string;
-  readonly classes: readonly FoundClass[];
-}
-
-interface FoundClass {
-  /** As published. */
-  readonly value: string;
-  /** The class in the output; null for a value that the description does not know. */
-  readonly class: string | null;
-  /** `none`: looked at, no zone. `unstudied`: not studied, unknown. */
-  readonly means: 'zone' | 'none' | 'unstudied';
-  readonly polygons: number;
-}
 
 /** `perilbook layer check FILE [DATA…]`: lists all errors of a description, and what it would load. */
 const checkCommand: RunCommand<Flags<'layer check'>> = async (context, flags, [file, ...data]) => {
@@ -66,7 +35,7 @@ const checkCommand: RunCommand<Flags<'layer check'>> = async (context, flags, [f
   if (layer !== null) declareLayers([layer]);
   const files = data.map((name) => resolve(context.workingFolder, name));
   const found = layer === null || files.length === 0 ? null : await readData(layer, files);
-  const check: LayerCheck = {
+  const check: LayerCheckJson = {
     file,
     ok: layer !== null,
     problems: problems.map(({ line, column, message }) => ({ line, column, message })),
@@ -90,13 +59,13 @@ function mustLoadAgain(context: CliContext, { layer }: LayerDescription): boolea
 }
 
 /** Reads the files as a load does, and stores nothing. */
-async function readData(layer: LayerDescription, files: readonly string[]): Promise<FoundData> {
+async function readData(layer: LayerDescription, files: readonly string[]): Promise<LayerDataJson> {
   const report = new LoadReporter();
   const loader = loaderNamed(layer.layer);
   const options = loader.options ?? {};
   const paths = await inputFiles(layer.layer, files, options);
   const read = await loader.read(paths, options, report);
-  const classes = new Map<string, FoundClass>();
+  const classes = new Map<string, LayerClassJson>();
   for await (const records of read.records as AsyncIterable<readonly ZoneRecord[]>) {
     for (const { kind: of, code, detail } of records) {
       if (layer.kind === 'points' || of !== 'zone') continue;
@@ -122,7 +91,7 @@ async function readData(layer: LayerDescription, files: readonly string[]): Prom
   };
 }
 
-function checkLines(check: LayerCheck, layer: LayerDescription | null): string[] {
+function checkLines(check: LayerCheckJson, layer: LayerDescription | null): string[] {
   const { file, problems, columns, data } = check;
   if (layer === null) {
     return [
@@ -137,7 +106,7 @@ function checkLines(check: LayerCheck, layer: LayerDescription | null): string[]
     data.loaded === data.rows
       ? counted(data.rows, 'row')
       : `${grouped(data.loaded)} of ${counted(data.rows, 'row')}`;
-  const meaning = ({ class: name, means }: FoundClass) =>
+  const meaning = ({ class: name, means }: LayerClassJson) =>
     means === 'unstudied' ? 'not studied: unknown' : (name ?? 'not in the description');
   return [
     ...lines,
@@ -161,5 +130,5 @@ const layerJsonSchema = (): object => ({
 export const layerCommands = {
   'layer check': checkCommand,
   'layer schema': async (context: CliContext): Promise<undefined> =>
-    void sayJson(context, layerJsonSchema()),
+    void printJson(context, layerJsonSchema()),
 };

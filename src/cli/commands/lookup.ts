@@ -2,7 +2,6 @@ import { counted, grouped } from '../../base/format-numbers.ts';
 import { addedColumns } from '../../columns/row.ts';
 import type { RowStatus } from '../../columns/row-status.ts';
 import { columnsOf, snakeCase } from '../../columns/topic-columns.ts';
-import type { Field } from '../../contract/answer.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { stateAt } from '../../data/tables/states-near.ts';
 import { parseDegrees } from '../../geo/lenient-location.ts';
@@ -15,31 +14,12 @@ import type { Prepared } from '../../run/prepare.ts';
 import { approveSpending } from '../frame/ask-approval.ts';
 import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../frame/context.ts';
 import { readOptionalJob } from '../frame/job-of-options.ts';
+import type { LookupJson } from '../json/lookup-json.ts';
 import { listed } from '../messages/format.ts';
 import { SAMPLE_DATA } from '../messages/input-messages.ts';
 import { type RunCommand, usageError } from '../options/command.ts';
 import type { Flags } from '../options/command-table.ts';
 import { EXIT } from '../options/exit-codes.ts';
-
-/** What `lookup --json` prints. */
-export interface LookupJson {
-  /** The location, in decimal degrees. */
-  readonly lat: number;
-  readonly lng: number;
-  readonly status: RowStatus;
-  /** Why the status is not `ok`, or where the answers come from; null for nothing. */
-  readonly note: string | null;
-  /** When the oldest answer was given, ISO 8601 UTC; null without an answer. */
-  readonly as_of: string | null;
-  /** The answers by the names of their columns; null where there is none. */
-  readonly hazards: Readonly<Record<string, Field>>;
-  /** Credits that were charged; of the sample: that a paid service would charge. 0 where all answers were at hand. Since 1.1. */
-  readonly credits_spent: number;
-  /** Credits of calls without a usable answer, which may have been charged. Since 1.1. */
-  readonly credits_unknown: number;
-  /** The most that it was allowed to spend, with retries; 0 where nothing had to be bought. Since 1.1. */
-  readonly credits_limit: number;
-}
 
 /** `perilbook lookup LAT LNG`: answers at one location, from local data, the sample or a service, as a table or JSON. It is a run of one row:
  * what it buys is planned, approved, limited, retried and kept as in `run`. */

@@ -11,7 +11,7 @@ import { reportPage } from '../../report/html/page.ts';
 import { extensionOf } from '../../rows/files/compression.ts';
 import { inputFiles } from '../../run/frame/job-outputs.ts';
 import type { Prepared } from '../../run/prepare.ts';
-import { type CliContext, runHost, say, sayJson } from '../frame/context.ts';
+import { type CliContext, printJson, runHost, say } from '../frame/context.ts';
 import { jobOfReport } from '../frame/job-of-options.ts';
 import { openExistingStore } from '../frame/open-store.ts';
 import { checkFiles, reportFile, reportOutput, writeReport } from '../frame/output-files.ts';
@@ -65,7 +65,7 @@ export const reportCommand: RunCommand<Flags<'report'>> = async (context, given,
   }
   await writeReport(context, file, job.input, reportPage(facts, map));
   if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);
-  if (flags.json) sayJson(context, { report: file, ...factsJson(facts) });
+  if (flags.json) printJson(context, { report: file, ...factsJson(facts) });
 };
 
 /** The output that `--compare` names: a file, a folder or a pattern. */

@@ -2,14 +2,8 @@ import { shownAddress } from '../../sql/postgres-address.ts';
 import { type CliContext, printResult } from '../frame/context.ts';
 import { readOptionalJob } from '../frame/job-of-options.ts';
 import { openStore } from '../frame/open-store.ts';
+import type { StoreReadyJson } from '../json/ledger-json.ts';
 import type { Flags } from '../options/command-table.ts';
-
-/** What `store init --json` prints. */
-interface StoreReady {
-  /** The file, or the address without its parameters. */
-  readonly store: string;
-  readonly ready: true;
-}
 
 export const storeCommands = { 'store init': initCommand };
 
@@ -19,6 +13,6 @@ export const storeCommands = { 'store init': initCommand };
 async function initCommand(context: CliContext, flags: Flags<'store init'>): Promise<undefined> {
   const job = readOptionalJob(context, [], { store: flags.store });
   await using _store = await openStore(context, job);
-  const ready: StoreReady = { store: shownAddress(job.store), ready: true };
+  const ready: StoreReadyJson = { store: shownAddress(job.store), ready: true };
   printResult(context, flags, ready, () => [`The store ${ready.store} is ready.`]);
 }

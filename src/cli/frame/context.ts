@@ -4,6 +4,7 @@ import { dataFolderOf, homeFolder, NO_FOLDER, noDataFolder } from '../../base/pl
 import { printable, printableJson } from '../../base/printable.ts';
 import type { RunHost } from '../../host/run-host.ts';
 import type { Owner } from '../../store/port.ts';
+import type { PrintedValues } from '../json/printed-values.ts';
 import { type Color, colorFor, fitText, noColor } from '../messages/format.ts';
 import type { Log, LogLevel } from './log-lines.ts';
 
@@ -67,7 +68,13 @@ export function printData(context: CliContext, text: string): void {
   context.stdout.write(`${escapeFor(context, context.stdout, text)}\n`);
 }
 
-export function sayJson(context: CliContext, value: unknown): void {
+/** Prints the result of a command with `--json`. */
+export function sayJson(context: CliContext, value: PrintedValues[keyof PrintedValues]): void {
+  printJson(context, value);
+}
+
+/** Prints a value that is described elsewhere: a schema, an error, and what has other names in the program. */
+export function printJson(context: CliContext, value: unknown): void {
   context.stdout.write(`${printableJson(value, 2)}\n`);
 }
 
@@ -75,7 +82,7 @@ export function sayJson(context: CliContext, value: unknown): void {
 export function printResult(
   context: CliContext,
   flags: { readonly json?: boolean | undefined },
-  value: unknown,
+  value: PrintedValues[keyof PrintedValues],
   lines: () => readonly string[],
 ): void {
   if (flags.json) sayJson(context, value);

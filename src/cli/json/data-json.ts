@@ -8,9 +8,11 @@ import type { ErrorReport } from '../options/exit-codes.ts';
 
 /** Where places get the rating of their county. */
 export interface CountyRatingsJson {
-  /** Tracts with an outline, those without a rating of some hazard, and those without any. */
+  /** Census tracts that have an outline. */
   readonly tracts: number;
+  /** Of these, tracts that lack a rating of some hazard. */
   readonly tracts_without_rating: number;
+  /** Of these, tracts that have no rating at all. */
   readonly tracts_without_any_rating: number;
   /** Tracts without a rating, by hazard. */
   readonly tracts_without_hazard: Readonly<Record<string, number>>;
@@ -20,37 +22,45 @@ export interface CountyRatingsJson {
 
 /** A topic, and the data that it needs. */
 export interface DataTopicJson {
+  /** The name of the topic. */
   readonly topic: TopicSlug;
+  /** Whether it can be answered. */
   readonly answered: boolean;
   /** The loaded datasets that it is answered from. */
   readonly datasets: readonly DatasetName[];
-  /** Those that it lacks. */
+  /** The datasets that it lacks. */
   readonly missing: readonly DatasetName[];
-  /** Its description was changed after its data was loaded; left out where it was not. */
+  /** Its description was changed after its data was loaded; else absent. */
   readonly outdated?: true;
-  /** The command that gets what is missing; left out where nothing is. */
+  /** The command that gets what is missing; absent where nothing is. */
   readonly get?: string | undefined;
 }
 
 /** A source of public data. */
 export interface DataSourceJson {
+  /** Its name in commands. */
   readonly source: string;
+  /** What it is, in words. */
   readonly title: string;
+  /** The topics that need it. */
   readonly topics: readonly TopicSlug[];
   /** The size of its download; null where it is not known. */
   readonly bytes: number | null;
   /** How often its publisher issues it, in words. */
   readonly cadence: string;
+  /** What else to know; absent where there is nothing. */
   readonly note?: string | undefined;
-  /** A new publication is overdue. */
+  /** Whether a new publication is overdue. */
   readonly due: boolean;
-  /** Null where it was not downloaded. Times in milliseconds since the epoch. */
+  /** What is on this machine; null where it was not downloaded. */
   readonly downloaded: {
-    /** Two letters each; `US` for the whole. */
+    /** The states that it was downloaded for, two letters each; `US` for the whole. */
     readonly states: readonly string[];
+    /** The size of the files here. */
     readonly bytes: number;
+    /** When they were downloaded, in milliseconds since 1970. */
     readonly fetchedAt: number;
-    /** When its publisher was last asked for a newer one. */
+    /** When its publisher was last asked for a newer one, in milliseconds since 1970. */
     readonly checkedAt: number;
   } | null;
 }
@@ -59,13 +69,45 @@ export interface DataSourceJson {
 export interface DataJson {
   /** The path of the data file, which may not be there. */
   readonly database: string;
-  /** Some of it is made up: then no answer counts as real. */
+  /** Whether some of it is made up: then no answer counts as real. */
   readonly sample: boolean;
+  /** What is loaded. */
   readonly datasets: readonly LoadedDataset[];
   /** Left out where no place gets the rating of its county. */
   readonly county_ratings?: CountyRatingsJson | undefined;
+  /** Each topic, and the data that it needs. */
   readonly topics: readonly DataTopicJson[];
+  /** Where data can be downloaded from. */
   readonly sources: readonly DataSourceJson[];
+}
+
+/** What `data get --dry-run --json` prints. */
+export interface DownloadPlanJson {
+  /** The states whose data is wanted, two letters each; null for all. */
+  readonly states: readonly string[] | null;
+  /** The size of all downloads, roughly. */
+  readonly bytes: number;
+  /** What would be downloaded. */
+  readonly sources: readonly {
+    /** Its name in commands. */
+    readonly source: string;
+    /** What it is, in words. */
+    readonly title: string;
+    /** The states of its files, two letters each; `US` for the whole. */
+    readonly states: readonly string[];
+    /** The size of its downloads, roughly; null for a file at your own address. */
+    readonly bytes: number | null;
+    /** Whether the size was measured, not estimated. */
+    readonly measured: boolean;
+    /** How often its publisher issues it, in words. */
+    readonly cadence: string;
+    /** Where it would be downloaded from. */
+    readonly addresses: readonly string[];
+    /** Its licence, in words. */
+    readonly licence: string;
+    /** What else to know; absent where there is nothing. */
+    readonly note?: string | undefined;
+  }[];
 }
 
 /** An error of one source. */
@@ -73,50 +115,60 @@ export type SourceErrorJson = Pick<ErrorReport, 'code' | 'message' | 'hint'>;
 
 /** What `data get --json` and `data update --json` print. */
 export interface DataGetJson {
+  /** One for each source. */
   readonly sources: readonly {
+    /** Its name in commands. */
     readonly source: string;
     /** The states that were asked for, two letters each. */
     readonly states: readonly string[];
+    /** Files that were downloaded: the others were here already. */
     readonly new_files: number;
-    /** How many records were loaded, and their vintage; left out where nothing was. */
+    /** How many records were loaded; absent where nothing was. */
     readonly records?: number | undefined;
+    /** The date or the version of what was loaded; absent where nothing was. */
     readonly vintage?: string | undefined;
     /** The rows that were not used, by reason. */
     readonly rejected?: readonly Rejection[] | undefined;
-    /** Left out where there is none. */
+    /** Why it failed; absent where it did not. */
     readonly error?: SourceErrorJson;
   }[];
 }
 
 /** What `data check --json` prints. */
 export interface DataCheckJson {
+  /** One for each source. */
   readonly sources: readonly {
+    /** Its name in commands. */
     readonly source: string;
+    /** Whether it can be downloaded and has the expected format. */
     readonly ok: boolean;
-    /** Missing columns, far fewer rows than expected, or old data; left out where there is nothing. */
+    /** Missing columns, far fewer rows than expected, or old data; absent where there is nothing. */
     readonly warning?: string | undefined;
-    /** What each of its addresses said. Left out is what it did not tell. */
+    /** What each of its addresses said. */
     readonly answers: readonly {
+      /** The address. */
       readonly url: string;
+      /** How many rows it has; absent where it did not tell. */
       readonly rows?: number | undefined;
-      /** The date of its newest data. */
+      /** The date of its newest data; absent where it did not tell. */
       readonly newest?: string | undefined;
-      /** Longitudes and latitudes of the first rows, in degrees: west, south, east, north; null where they have none. */
+      /** West, south, east and north of the first rows, in degrees; null where they have no location. */
       readonly box?: readonly [number, number, number, number] | null | undefined;
-      /** When it changed, ISO 8601 UTC. */
+      /** When it changed, ISO 8601 in UTC; absent where it did not tell. */
       readonly changed?: string | undefined;
     }[];
-    /** The second addresses that do not answer as they should, each with the reason; left out where all do. */
+    /** The second addresses that do not answer as they should, each with the reason; absent where all do. */
     readonly away?: readonly string[] | undefined;
-    /** Its columns and states were not looked at. */
+    /** Whether only the first bytes were read: its columns and states were not looked at. */
     readonly first_bytes_only: boolean;
-    /** Left out where there is none. */
+    /** Why it could not be checked; absent where it could. */
     readonly error?: SourceErrorJson | undefined;
   }[];
 }
 
 /** What `data remove --json` prints. */
 export interface DataRemoveJson {
+  /** One for each name. */
   readonly removed: readonly {
     /** The name that was given. */
     readonly source: string;

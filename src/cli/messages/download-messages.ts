@@ -5,7 +5,7 @@ import type { TransferProgress } from '../../data/download/transfer-rate.ts';
 import type { LoadResult } from '../../data/loaders/load-files.ts';
 import type { Source } from '../../data/sources/source.ts';
 import type { Box } from '../../geo/bounding-boxes.ts';
-import type { DataGetJson } from '../json/data-json.ts';
+import type { DataGetJson, DownloadPlanJson } from '../json/data-json.ts';
 import { type Color, hintLine, table } from './format.ts';
 
 /** A state of unknown size is estimated as a 51st of the US. */
@@ -106,7 +106,7 @@ function bySentence(
 export function downloadPlanJson(
   wanted: readonly WantedSource[],
   states: readonly string[] | null,
-): unknown {
+): DownloadPlanJson {
   return {
     states,
     bytes: Math.round(estimatedBytes(wanted)),

@@ -75,10 +75,13 @@ export interface ErrorReport {
   readonly message: string;
   /** What to do. */
   readonly hint: string;
-  /** Where it happened, as far as it is known; left out where it is not. */
+  /** The file where it happened; absent where that is not known. */
   readonly file?: string | undefined;
+  /** The line, from 1; absent where that is not known. */
   readonly line?: number | undefined;
+  /** The row, from 1; absent where that is not known. */
   readonly row?: number | undefined;
+  /** The name of the column; absent where that is not known. */
   readonly column?: string | undefined;
 }
 

@@ -20,12 +20,15 @@ import { loaderNamed } from './loader-table.ts';
 import { type LoadEffects, type LoadTerms, type Reading, replaceParts } from './replace-parts.ts';
 
 export interface LoadResult extends LoadReport {
+  /** The dataset that was loaded. */
   readonly dataset: DatasetName;
+  /** The level of its areas; empty for what is not of areas. */
   readonly level: Level;
+  /** The date or the version of the data, in words. */
   readonly vintage: string;
-  /** Its states; left out for the whole US and for boundaries. */
+  /** Its states; absent for the whole US and for boundaries. */
   readonly states?: readonly string[];
-  /** The number of records that it brought; one row may give several records, and several rows one. */
+  /** Records that it brought: a row may give several, and several rows one. */
   readonly records: number;
 }
 

@@ -142,19 +142,26 @@ export function earlierFiles(): () => (identity: string, positions?: readonly nu
 
 /** Rows that were not used, for one reason. */
 export interface Rejection {
+  /** Why they were not used. */
   readonly reason: string;
+  /** How many rows. */
   readonly count: number;
-  /** Where the first of them is, and what is there. */
+  /** The file with the first of them. */
   readonly firstFile: string;
-  /** From 1; the number of the feature in a file without lines. */
+  /** Its line, from 1; the number of the feature in a file without lines. */
   readonly firstLine: number;
+  /** What stands there. */
   readonly first: string;
 }
 
 export interface LoadReport {
+  /** Rows that were read. */
   readonly rows: number;
+  /** Rows that were used. */
   readonly loaded: number;
+  /** Rows that were not used, by reason. */
   readonly rejected: readonly Rejection[];
+  /** What else there is to say, in sentences. */
   readonly notes: readonly string[];
 }
 

@@ -24,11 +24,15 @@ import { STATES, TERRITORIES } from './states.ts';
  * of them. It is here because a plan needs it without loading the generator. */
 export const SAMPLE_VINTAGE = 'sample-4';
 
+/** A dataset, and what is loaded of it. */
 export interface LoadedDataset extends Omit<DatasetInfo, 'files'> {
+  /** The level of its areas; empty for what is not of areas. */
   readonly level: Level;
+  /** Records in it. */
   readonly rows: number;
-  /** When its records last changed, in milliseconds since the epoch. */
+  /** When its records last changed, in milliseconds since 1970. */
   readonly loadedAt: number;
+  /** What is replaced and removed as a whole: a state, or the whole US. */
   readonly parts: readonly LoadedPart[];
 }
 

@@ -13,9 +13,12 @@ export interface DatasetPart {
   /** How far beyond its state it reaches, in metres: 0 if the publisher lists by state, more if it was requested by box. */
   readonly reach: number;
   readonly source: string;
+  /** The files that it was loaded from. */
   readonly files: readonly SourceFile[];
+  /** The date or the version of the data, in words. */
   readonly vintage: string;
   readonly licence: string;
+  /** Records in it. */
   readonly rows: number;
   /** For the whole US: the number of records in each state. */
   readonly stateRows: Readonly<Record<string, number>>;
@@ -24,7 +27,7 @@ export interface DatasetPart {
   readonly extent: 'whole' | 'units';
   /** Of the whole US: the territories that it covers. */
   readonly territories: readonly string[];
-  /** Milliseconds since the epoch. */
+  /** When it was loaded, in milliseconds since 1970. */
   readonly loadedAt: number;
 }
 
@@ -41,10 +44,11 @@ export interface StoredUnit {
 export const DAY_IN_VINTAGE = /\bto (\d{4}-\d\d-\d\d)/;
 
 export interface SourceFile {
+  /** The name of the file. */
   readonly name: string;
-  /** In hexadecimal. */
+  /** Its digest, in hexadecimal. */
   readonly sha256: string;
-  /** Absent for a file that an earlier version loaded. */
+  /** Its size; absent for a file that an earlier version loaded. */
   readonly bytes?: number;
 }
 

@@ -33,13 +33,17 @@ export const EVENTS = {
 export type EventKind = (typeof EVENTS)[keyof typeof EVENTS][number];
 
 export interface DatasetInfo {
+  /** The name of the dataset. */
   readonly name: DatasetName;
+  /** Where it comes from, in words. */
   readonly source: string;
+  /** The date or the version of the data, in words. */
   readonly vintage: string;
-  /** The attribution that the publisher's licence requires, or ''. */
+  /** The attribution that the publisher's licence requires; empty where it requires none. */
   readonly licence: string;
+  /** Whether it is made up. */
   readonly sample: boolean;
-  /** Its states as two letters; left out for the whole US. In other states its topics are unavailable. */
+  /** Its states, two letters each; absent for the whole US. Elsewhere its topics are unavailable. */
   readonly states?: readonly string[];
 }
 

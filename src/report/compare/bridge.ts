@@ -22,7 +22,11 @@ export interface RowState {
   readonly rating: number;
 }
 
-export type RowExample = LineReference & { readonly key: string };
+/** A row, by its line and by the text that identifies it. */
+export type RowExample = LineReference & {
+  /** The text that identifies the row. */
+  readonly key: string;
+};
 
 const EXAMPLES = 10;
 
@@ -65,18 +69,30 @@ function ratingStep({ known, ordered }: Scale, then: number, now: number): StepN
   return severity(now) > severity(then) ? 'rated_worse' : 'rated_better';
 }
 
-/** A sum then and now: `before` plus the changes equals `now`, exactly in units (`CellTable`). */
+/** A sum then and now: `before` plus the changes equals `now`. */
 export interface Bridge {
+  /** The sum in the earlier output. */
   readonly before: CountedSum;
-  /** Those with at least one row. */
-  readonly steps: readonly (Readonly<StepSum> & { readonly step: StepName })[];
+  /** The causes of the change that have at least one row. */
+  readonly steps: readonly (Readonly<StepSum> & {
+    /** The name of the cause. */
+    readonly step: StepName;
+  })[];
+  /** The sum in this output. */
   readonly now: CountedSum;
 }
 
 /** A step of a bridge: its rows, and the change of the sum. */
 interface StepSum {
+  /** Rows that changed for this cause. */
   rows: number;
-  change: { rows: number; value: number };
+  /** The change of the sum. */
+  change: {
+    /** By how many rows. */
+    rows: number;
+    /** By how much value: in a report in its currency. */
+    value: number;
+  };
   /** The first rows, with their lines in the input; removed rows with their lines in the earlier output. */
   readonly examples: RowExample[];
 }
@@ -134,11 +150,13 @@ export function makeBridgeSums(scale: Scale, isCounted: (rating: number) => bool
 
 /** The rows that are in another class, of those that stayed at their place. */
 export interface ClassChange {
-  /** The names of the classes. */
+  /** The name of the class in the earlier output. */
   readonly before: string;
+  /** The name of the class in this output. */
   readonly now: string;
+  /** The number of rows. */
   readonly rows: number;
-  /** Of today. */
+  /** Their value today. */
   readonly value: number;
   /** The first rows, with their lines in the input. */
   readonly examples: readonly RowExample[];

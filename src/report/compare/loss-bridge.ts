@@ -21,13 +21,18 @@ export interface LossState {
 
 /** The expected annual loss then and now: `before` plus the changes is `now`. */
 export interface LossBridge {
+  /** The loss in the earlier output. */
   readonly before: number;
-  /** Those with at least one row. */
+  /** The causes of the change that have at least one row. */
   readonly steps: readonly {
+    /** The name of the cause. */
     readonly step: LossStep;
+    /** Rows that changed for this cause. */
     readonly rows: number;
+    /** The change of the loss. */
     readonly change: number;
   }[];
+  /** The loss in this output. */
   readonly now: number;
 }
 

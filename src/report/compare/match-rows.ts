@@ -16,39 +16,47 @@ import { type LossBridge, type LossState, makeLossBridge } from './loss-bridge.t
 
 /** The change of one topic. */
 export interface TopicChanges {
+  /** The name of the topic. */
   readonly topic: TopicSlug;
+  /** Its title. */
   readonly title: string;
-  /** Of the value at risk: rated Relatively High or Very High, or in a severe class of a layer. */
+  /** The change of the value at risk: rated Relatively High or Very High, or in a severe class of a layer. */
   readonly bridge: Bridge;
-  /** The rows that stayed at their place and are in another class, by the classes then and now; most rows first. */
+  /** Rows that stayed at their place and are in another class, by the classes then and now; most rows first. */
   readonly classes: readonly ClassChange[];
-  /** Of a layer, without what its answer leaves open. */
+  /** Rows with an answer in the earlier output; of a layer, one that leaves nothing open. */
   readonly answeredThen: CountedSum;
+  /** Rows with an answer in this output. */
   readonly answeredNow: CountedSum;
 }
 
 /** The rows of both files, matched. */
 interface MatchedRows {
+  /** Rows of the earlier output. */
   readonly before: ComparedSum;
+  /** Rows of this output. */
   readonly now: ComparedSum;
-  /** Rows in only one of the files. */
+  /** Rows in this output alone. */
   readonly new: ComparedSum;
+  /** Rows in the earlier output alone. */
   readonly gone: ComparedSum;
   /** Rows whose place differs; their ratings may have changed for that reason. */
   readonly relocated: ComparedSum;
-  /** Of the total value, for all ratings. */
+  /** The change of the total value, for all ratings. */
   readonly bridge: Bridge;
+  /** The change of each topic. */
   readonly topics: readonly TopicChanges[];
-  /** Of the expected annual loss; null where one of the outputs has none. */
+  /** The change of the expected annual loss; null where one of the outputs has none. */
   readonly losses: LossBridge | null;
 }
 
 /** The changes between an earlier output and the report. Values are in `currency`, no longer in whole units; other currencies are apart. */
 export interface Comparison extends MatchedRows {
+  /** The name of the earlier output. */
   readonly earlier: string;
-  /** Null: unknown. */
+  /** The currency of the values; null where it is not known. */
   readonly currency: string | null;
-  /** The column that identifies rows, else `place`: rows are matched by place, and by order among the rows of one place. */
+  /** The column that identifies rows, else `place`: by place, and by order among rows of one place. */
   readonly matchedBy: string;
   /** Topics without a column in the earlier output. */
   readonly notCompared: readonly TopicSlug[];
@@ -56,13 +64,17 @@ export interface Comparison extends MatchedRows {
 
 /** The rows of one side and their value. */
 export interface ComparedSum {
+  /** The number of rows. */
   readonly rows: number;
-  /** Null: unknown, which is not zero. */
+  /** Their value; null where it is not known, which is not zero. */
   readonly value: number | null;
   /** Rows whose value is empty or not a number, in any currency. */
   readonly withoutValue: number;
-  /** Most rows first; the currency is null where a row names none. */
-  readonly otherCurrencies: readonly (CountedSum & { readonly currency: string | null })[];
+  /** Rows in other currencies, most rows first. */
+  readonly otherCurrencies: readonly (CountedSum & {
+    /** The currency; null where a row names none. */
+    readonly currency: string | null;
+  })[];
 }
 
 type Side = AsyncIterable<readonly ComparedRow[]>;

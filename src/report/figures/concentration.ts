@@ -23,25 +23,31 @@ const UNANSWERED = unansweredClass(HIGHEST);
 
 /** The largest states or counties, the rest together, and all. */
 export interface AreaList {
+  /** How many there are. */
   readonly count: number;
+  /** Those with the largest value, or with most locations. */
   readonly largest: readonly AreaFacts[];
   /** The rest together; null for none. */
   readonly others: AreaFacts | null;
+  /** All together. */
   readonly all: AreaFacts;
 }
 
 /** A state or a county, or several together. */
 export interface AreaFacts extends Sum {
+  /** The name of the area. */
   readonly name: string;
-  /** With an answer to at least one natural topic. */
+  /** Locations with an answer to at least one natural topic. */
   readonly answered: Sum;
-  /** Of the answered locations: Very High for at least one natural hazard. Relatively High would cover nearly all of most portfolios. */
+  /** Answered locations that are Very High for at least one natural hazard. */
   readonly veryHigh: Sum;
-  /** For each natural topic: the answered sum, and its part rated Relatively High or Very High. For layers of zones: the sum whose zone is
-   * determined, and its part in a severe class, such as a Special Flood Hazard Area. */
+  /** One for each natural topic, and for each layer of zones. */
   readonly perils: readonly {
+    /** The name of the topic. */
     readonly topic: TopicSlug;
+    /** Locations with an answer; of layers of zones: whose zone is determined. */
     readonly answered: Sum;
+    /** Those rated Relatively High or Very High; of layers of zones: in a severe class, as a Special Flood Hazard Area. */
     readonly severe: Sum;
   }[];
 }

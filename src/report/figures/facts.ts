@@ -17,64 +17,100 @@ import type { Rated, Sum } from './sums.ts';
 export interface Facts {
   /** The most important sentence. */
   readonly story: string;
+  /** The name of the job. */
   readonly job: string;
   /** The name of the input, without its folder: the report may be sent to others. */
   readonly input: string;
   /** The name of the output; null before the first run, and for standard output. */
   readonly output: string | null;
-  /** ISO 8601, as are all times. */
+  /** When the report was made, ISO 8601 in UTC, as are all times. */
   readonly madeAt: string;
   /** The start of the shown run; null before the first run. */
   readonly runAt: string | null;
   /** Whether that run is under way: the figures are of the answers so far. */
   readonly running: boolean;
+  /** Where the answers come from, in words. */
   readonly source: string;
+  /** Whether some answers are made up. */
   readonly sample: boolean;
   /** The datasets on this machine with the answers; null if a service gave them. */
   readonly datasets: readonly LocalDataset[] | null;
+  /** When the oldest answer was given; null without an answer. */
   readonly oldest: string | null;
+  /** When the newest answer was given; null without an answer. */
   readonly newest: string | null;
   /** The unit of row numbers in the file: `line`, `row`, `feature`. */
   readonly unit: string;
+  /** The unit of the distances that it shows. */
   readonly units: Units;
   /** The value columns, e.g. `BuildingTIV + ContentsTIV`; null if the job has none. */
   readonly valueName: string | null;
-  /** The currency of the values; null: unknown. */
+  /** The currency of the values; null where it is not known. */
   readonly currency: string | null;
-  /** By currency (null where a row names none), most locations first. Values of different currencies are never added. Empty without values. */
-  readonly currencies: readonly (Sum & { readonly currency: string | null })[];
+  /** Locations by currency, most first; empty without values. Values of different currencies are never added. */
+  readonly currencies: readonly (Sum & {
+    /** The currency; null where a row names none. */
+    readonly currency: string | null;
+  })[];
+  /** Rows of the input. */
   readonly rows: number;
+  /** Rows without a usable location. */
   readonly invalid: number;
+  /** Rows outside the US. */
   readonly outsideUs: number;
+  /** Distinct places: rows at one place are bought once. */
   readonly places: number;
+  /** All locations. */
   readonly all: Sum;
+  /** Locations with a fresh answer to each topic. */
   readonly complete: Sum;
-  /** By the highest of a location's natural ratings; null without natural topics. */
+  /** Locations by the highest of their natural ratings; null without natural topics. */
   readonly highest: Rated | null;
+  /** One for each topic. */
   readonly topics: readonly TopicFacts[];
+  /** The largest counties. */
   readonly counties: AreaList;
+  /** The largest states. */
   readonly states: AreaList;
-  /** Null for a job without losses or without values, and where amounts in several currencies have no sum. */
+  /** Null for a job without losses or values, and where amounts in several currencies have no sum. */
   readonly losses: LossFacts | null;
   /** The circles of a mile or a kilometer with the largest value; without values, with most locations. */
-  readonly circles: readonly (PlaceLabel & Sum & { readonly places: number })[];
+  readonly circles: readonly (PlaceLabel &
+    Sum & {
+      /** Distinct places in the circle. */
+      readonly places: number;
+    })[];
   /** The places of largest value at risk: the first of each natural topic, and of all together. */
   readonly locations: readonly PlaceAtRisk[];
   /** What changed since an earlier output; null if none was named. */
   readonly changes: Comparison | null;
-  /** With the first rows of each. */
+  /** What is wrong with rows, one for each kind. */
   readonly problems: readonly {
+    /** What is wrong, in words. */
     readonly note: string;
+    /** How many rows. */
     readonly rows: number;
+    /** The first of these rows. */
     readonly places: readonly LineReference[];
   }[];
+  /** What has no answer yet. */
   readonly missing: LeftOver & {
-    /** All rows by `hazard_status`. */
-    readonly status: readonly { readonly status: string; readonly rows: number }[];
+    /** All rows, by `hazard_status`. */
+    readonly status: readonly {
+      /** The value of `hazard_status`. */
+      readonly status: string;
+      /** How many rows. */
+      readonly rows: number;
+    }[];
     /** Why rows are not complete, the commonest reason first. */
-    readonly reasons: readonly { readonly note: string; readonly rows: number }[];
+    readonly reasons: readonly {
+      /** The reason, in words. */
+      readonly note: string;
+      /** How many rows. */
+      readonly rows: number;
+    }[];
   };
-  /** Null for answers from local data. */
+  /** What was spent; null for answers from local data. */
   readonly credits: Credits | null;
 }
 
@@ -85,19 +121,29 @@ export type LocalDataset = Omit<
 >;
 
 export interface TopicFacts extends Rated {
+  /** The name of the topic. */
   readonly topic: TopicSlug;
+  /** Its title. */
   readonly title: string;
+  /** Its category. */
   readonly category: Category;
-  /** The counties with most of the Very High sum (if it is 0: of the severe sum), the largest first; empty if both are 0. */
-  readonly mostIn: readonly (Sum & { readonly county: string })[];
+  /** The counties with most of the Very High sum, else of the severe sum, the largest first; empty where both are 0. */
+  readonly mostIn: readonly (Sum & {
+    /** The name of the county. */
+    readonly county: string;
+  })[];
 }
 
 export interface PlaceAtRisk extends PlaceLabel, Sum {
   /** The answers as in the output: the Very High ratings first, then the Relatively High ones. */
   readonly ratings: readonly {
+    /** The name of the topic. */
     readonly topic: TopicSlug;
+    /** The rating. */
     readonly rating: 'Very High' | 'Relatively High';
+    /** Its score; null where there is none. */
     readonly score: Field;
+    /** Its events a year; null where there is none. */
     readonly frequency: Field;
   }[];
 }

@@ -15,18 +15,26 @@ import type { FileCurrencies } from './sums.ts';
 export interface LossFacts {
   /** The columns with the value that the rates apply to. */
   readonly valueName: string;
+  /** The expected annual loss of all locations with a rate. */
   readonly annualLoss: number;
-  /** The value of the locations with a rate, and of all. */
+  /** The value of the locations with a rate. */
   readonly value: number;
+  /** The value of all locations. */
   readonly allValue: number;
-  /** By peril, the largest loss first: those with a rate somewhere. */
+  /** By natural topic, the largest loss first: those with a rate somewhere. */
   readonly perils: readonly {
+    /** The name of the topic. */
     readonly topic: NaturalSlug;
+    /** Its title. */
     readonly title: string;
+    /** Its part of the loss. */
     readonly annualLoss: number;
   }[];
+  /** The counties with the largest losses. */
   readonly counties: {
+    /** How many counties there are. */
     readonly count: number;
+    /** The largest first. */
     readonly largest: readonly LossOfCounty[];
     /** The rest together; null for none. */
     readonly others: LossOfCounty | null;
@@ -37,18 +45,30 @@ export interface LossFacts {
 
 /** A county, or several together. The value is that of locations with a rate. */
 interface LossOfCounty {
+  /** The name of the county. */
   readonly name: string;
+  /** Locations with a rate. */
   readonly locations: number;
+  /** Their value. */
   readonly value: number;
+  /** Their expected annual loss. */
   readonly annualLoss: number;
 }
 
 interface LossOfPlace {
+  /** Rows at this place. */
   readonly locations: number;
+  /** Their value. */
   readonly value: number;
+  /** Their expected annual loss. */
   readonly annualLoss: number;
-  /** The peril with most of it, and its part. */
-  readonly peril: { readonly topic: NaturalSlug; readonly annualLoss: number };
+  /** The topic with most of it. */
+  readonly peril: {
+    /** The name of the topic. */
+    readonly topic: NaturalSlug;
+    /** Its part of the loss. */
+    readonly annualLoss: number;
+  };
 }
 
 /** Losses whose places are known by the number of the cell, not yet by name. */

@@ -11,9 +11,11 @@ import { FIRST_VALUE } from '../../run/scan/value.ts';
 export interface PlaceLabel extends LineReference, Location {
   /** The number of its first row: 1 for the first of the input. */
   readonly order: number;
-  /** '' for none. */
+  /** The id of the row; empty where there is none. */
   readonly id: string;
+  /** The name in the row; empty where there is none. */
   readonly name: string;
+  /** The name of the county. */
   readonly county: string;
 }
 

@@ -9,19 +9,30 @@ import type { RunRecord } from '../../store/runs/port.ts';
 
 /** What a job has spent. */
 export interface Credits {
-  /** Of the sample, which charges none: these are what a paid service would charge. */
+  /** Whether these are what a paid service would charge: the sample charges none. */
   readonly isMadeUp: boolean;
-  /** The credits that the last run planned, spent, and may have spent. */
+  /** Credits that the last run planned. */
   readonly planned: number;
+  /** Credits that it spent. */
   readonly charged: number;
+  /** Credits of calls without an outcome, which may have been charged. */
   readonly unknown: number;
+  /** Credits of calls whose answer is awaited. */
   readonly inFlight: number;
   /** The run's spending limit; null before the first run. */
   readonly allowed: number | null;
-  /** The plan's saving over all places. With `planned` it is the price without savings. */
-  readonly saved: { readonly byCells: number; readonly byCache: number; readonly byAreas: number };
-  /** The calls of each kind, over all runs of the job. `free` calls failed and cost nothing. */
+  /** Credits that the plan saves over all places. With `planned` they are the price without savings. */
+  readonly saved: {
+    /** By rows at the same place. */
+    readonly byCells: number;
+    /** By answers in the store. */
+    readonly byCache: number;
+    /** By answers that hold for a whole area. */
+    readonly byAreas: number;
+  };
+  /** Calls and credits of each kind, over all runs of the job. */
   readonly ledger: readonly (Pick<StatementRow, 'calls' | 'credits'> & {
+    /** The kind of call. */
     readonly kind: CallKind;
   })[];
 }
@@ -30,17 +41,23 @@ export interface Credits {
 export interface LeftOver {
   /** Credits that the missing answers cost now. */
   readonly credits: number;
+  /** Places that lack an answer. */
   readonly places: number;
-  /** Why the last run stopped early, or null. */
+  /** Why the last run stopped early; null where it did not. */
   readonly stopped: string | null;
+  /** When to run again; null where no time is known. */
   readonly resumeAfter: string | null;
-  /** The credits left of the account in its period, and the time of the reset; null for local data. */
+  /** The account in its billing period; null for local data. */
   readonly account: {
+    /** The name of the account. */
     readonly name: string;
+    /** Credits that the period includes. */
     readonly allowance: number;
+    /** Credits that may still be spent. */
     readonly left: number;
     /** The subscription that is assumed; null where a job or an option names it. */
     readonly assumed: string | null;
+    /** When the next period begins. */
     readonly resetsAt: string;
   } | null;
 }

@@ -6,13 +6,17 @@ import { CLASS_LETTERS, type Scale, unansweredClass } from './scales.ts';
 
 /** Locations, and their value in the report's currency; null if the input has no value column. */
 export interface Sum {
+  /** The number of locations. */
   readonly locations: number;
+  /** Their value in the report's currency; null if the input has no value column. */
   readonly value: number | null;
 }
 
-/** Locations and value while they are counted: in whole units of `CellTable`, of which sums are exact. */
+/** Rows and their value. While they are counted, the value is in whole units, so that sums are exact. */
 export interface CountedSum {
+  /** The number of rows. */
   readonly rows: number;
+  /** Their value: in a report in its currency, while it is counted in whole units. */
   readonly value: number;
 }
 
@@ -28,7 +32,24 @@ export function sumMaker(decimals: number | null): SumOf {
 }
 
 /** The sums of a topic: the denominator of each share is the answered sum, of the severe one the known sum. */
-export type Rated = Readonly<ReturnType<LayerSums['rated']>>;
+export interface Rated {
+  /** Locations with an answer. */
+  readonly answered: Sum;
+  /** Answered locations whose answer says what the place is. */
+  readonly known: Sum;
+  /** Locations without an answer. */
+  readonly notAnswered: Sum;
+  /** Locations in the severe classes: Relatively High and Very High, or a Special Flood Hazard Area. */
+  readonly severe: Sum;
+  /** The classes in the order of the scale, without that of locations without an answer. */
+  readonly classes: readonly ClassSum[];
+}
+
+/** A class of a scale, as `Very High`. @public: the type of a tally names it */
+export interface ClassSum extends Sum {
+  /** The name of the class. */
+  readonly name: string;
+}
 
 /** No scale has more classes. */
 const CLASSES = CLASS_LETTERS.length;
@@ -71,16 +92,14 @@ export class LayerSums {
     return { rows: sum('rows'), value: sum('value') };
   }
 
-  rated(layer: number, scale: Scale, sumOf: SumOf) {
+  rated(layer: number, scale: Scale, sumOf: SumOf): Rated {
     const unanswered = unansweredClass(scale);
     const sum = (from: number, to: number) => sumOf(this.counted(layer, from, to));
     return {
       answered: sum(0, unanswered),
-      /** The answered sum without the answers that leave open what the place is. */
       known: sum(0, scale.known),
       notAnswered: sum(unanswered, unanswered + 1),
       severe: sum(scale.severe.from, scale.ordered),
-      /** In the order of the scale's classes, without the unanswered class. */
       classes: scale.classes
         .slice(0, unanswered)
         .map(({ name }, index) => ({ name, ...sum(index, index + 1) })),

@@ -126,14 +126,19 @@ export function changedSince(
 
 /** The places of a state for which some topics have no data. */
 export interface StateWithoutData {
+  /** Two letters. */
   readonly state: string;
+  /** The number of places. */
   readonly places: number;
+  /** The topics without data there. */
   readonly topics: readonly TopicSlug[];
 }
 
 /** The places of a state whose county has no boundaries here, though other counties or states have. */
 export interface PlacesLeftOut {
+  /** Two letters. */
   readonly state: string;
+  /** The number of places. */
   readonly places: number;
 }
 

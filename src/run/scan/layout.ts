@@ -64,10 +64,13 @@ export type KeptColumn = AddedColumn & { readonly keeps: number };
 
 /** The columns that a job uses, as `--json` prints them; null for none. @public: the declaration of a plan names it */
 export interface UsedColumns {
+  /** The column of the latitude, or of the whole location. */
   readonly lat: string;
+  /** The column of the longitude; the same where one column holds the location. */
   readonly lng: string;
+  /** The columns of the value; empty where there is none. */
   readonly value: readonly string[];
-  /** Of a job with losses, those that the loss rates apply to: of buildings alone where they can be told apart. */
+  /** The columns that the loss rates apply to, those of buildings where they are known; absent without losses. */
   readonly loss_value?: readonly string[];
 }
 

@@ -107,9 +107,13 @@ const ELSEWHERE: Cell = { lat7: OUTSIDE_US, lng7: 0 };
 
 /** In degrees. */
 export interface DegreeBox {
+  /** Its northern edge, in degrees. */
   readonly north: number;
+  /** Its southern edge, in degrees. */
   readonly south: number;
+  /** Its eastern edge, in degrees. */
   readonly east: number;
+  /** Its western edge, in degrees. */
   readonly west: number;
 }
 

@@ -24,8 +24,11 @@ export const LOOKED_UP_FINDINGS = [
 
 /** A problem of some rows: with their location (these rows are not looked up) or with another field. */
 export interface Finding {
+  /** The kind of what is wrong. */
   readonly finding: RowFinding | (typeof LOOKED_UP_FINDINGS)[number];
+  /** The same in words. */
   readonly note: string;
+  /** How many rows. */
   readonly rows: number;
   /** The line of the first such row. */
   readonly firstLine: number;

@@ -5,20 +5,25 @@ import { periodStartOf, type ServiceAccount } from './service-account.ts';
 
 /** The amount that an account owes for a billing period. Times are milliseconds since the epoch. */
 export interface PeriodStatement {
+  /** The start of the period. */
   readonly periodStart: number;
   /** The next anniversary; not part of the period. */
   readonly periodEnd: number;
   /** Whether the period has ended and so is final. */
   readonly isClosed: boolean;
+  /** Charged calls of each kind. */
   readonly calls: Readonly<Record<CallKind, number>>;
   /** Credits that the subscription includes. */
   readonly allowance: number;
+  /** Credits that were charged. */
   readonly creditsCharged: number;
+  /** Credits of these that the subscription includes. */
   readonly creditsWithinAllowance: number;
+  /** Credits beyond the allowance. */
   readonly overageCredits: number;
-  /** US dollars per overage credit; null if no rate is agreed. */
+  /** US dollars for each of these; null if no rate is agreed. */
   readonly overageRate: number | null;
-  /** US dollars for the overage credits; null if there are some without an agreed rate. */
+  /** US dollars for all of them; null if there are some without an agreed rate. */
   readonly overageDollars: number | null;
 }
 

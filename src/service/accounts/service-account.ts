@@ -6,13 +6,15 @@ import { type EngineDialect, read, type SqlWork, statement, write } from '../../
 
 /** An account that is charged. All its keys share one quota and one rate limit. */
 export interface ServiceAccount {
+  /** Its number. */
   readonly id: number;
-  /** Unique; given by the operator. */
+  /** Its name, which no other account has. */
   readonly name: string;
+  /** Its terms. */
   readonly subscription: Subscription;
   /** Whether calls succeed beyond the allowance and are billed per credit. */
   readonly overages: boolean;
-  /** Milliseconds since the epoch; its UTC day of the month is the billing anniversary. */
+  /** When it was made; the day of the month in UTC is the billing anniversary. */
   readonly signedUpAt: number;
 }
 

@@ -9,15 +9,23 @@ type KeyState = 'active' | 'rotating' | 'retired' | 'revoked' | 'expired';
 
 /** A key without its secret. Times are milliseconds since the epoch. */
 export interface KeyInfo {
+  /** Its number. */
   readonly id: number;
+  /** The name of its account. */
   readonly account: string;
+  /** What it may call. */
   readonly scopes: readonly Scope[];
+  /** Whether it works: `active` and `rotating` keys do. */
   readonly state: KeyState;
+  /** When it was made. */
   readonly createdAt: number;
+  /** When it ends by itself; null for never. */
   readonly expiresAt: number | null;
-  /** When the grace period after its rotation ends. */
+  /** When the grace period after its rotation ends; null where it was not rotated. */
   readonly retiresAt: number | null;
+  /** When it was revoked; null where it was not. */
   readonly revokedAt: number | null;
+  /** The number of the key that replaced it; null where none did. */
   readonly replacedBy: number | null;
 }
 

@@ -144,9 +144,13 @@ export function creditsAtRisk(hasNarrowKey: boolean): number {
 /** The checks of all statements. */
 /** What was found of a service: each statement of the contract, and how many had which outcome. */
 export interface CheckResult {
+  /** Each statement of the contract. */
   readonly statements: readonly CheckedStatement[];
+  /** How many hold. */
   readonly passed: number;
+  /** How many do not. */
   readonly failed: number;
+  /** How many were not checked. */
   readonly skipped: number;
 }
 

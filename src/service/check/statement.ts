@@ -22,8 +22,9 @@ export interface CheckOptions {
 }
 
 export interface Statement {
-  /** The sections of docs/developer/service-api.md that it follows from. */
+  /** The sections of the API's description that it follows from. */
   readonly numbers: readonly string[];
+  /** The statement, in words. */
   readonly statement: string;
   /** Credits that its calls cost. Default: 0. */
   readonly credits?: number;
@@ -43,8 +44,9 @@ export interface CheckContext
 }
 
 export interface CheckedStatement extends Pick<Statement, 'numbers' | 'statement'> {
+  /** Whether the service keeps it. */
   readonly outcome: 'pass' | 'fail' | 'skipped';
-  /** Why it failed or was skipped; '' when it passed. */
+  /** Why it failed or was skipped; empty when it passed. */
   readonly reason: string;
 }
 

@@ -180,7 +180,9 @@ export interface StatementRow {
   readonly name: string | number;
   /** The job of the run; only by run. */
   readonly job?: string;
+  /** Calls by what they cost: free ones failed, unknown ones may have been charged. */
   readonly calls: Readonly<Record<'charged' | 'free' | 'unknown' | 'inFlight', number>>;
+  /** Credits by what is known of them. */
   readonly credits: Readonly<Record<'charged' | 'unknown' | 'inFlight', number>>;
 }
 
