@@ -9,7 +9,7 @@ import { noBrowser, startBrowser } from '../browser.ts';
 import { gateBefore } from '../cli/bin-process.ts';
 import { perilbook } from '../cli/command-line.ts';
 import { machineWithoutRadon } from '../cli/radon-mirror.ts';
-import { openHarness, places } from '../run/harness.ts';
+import { column, openHarness, places } from '../run/harness.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { nothingFound, onlyTopic, openPage, options, start, title } from './page-scene.ts';
 import { startPage } from './ui-scene.ts';
@@ -174,5 +174,83 @@ test(
     const [download] = await Promise.all([page.waitForEvent('download'), page.click('#download')]);
     assert.equal(readFileSync(await download.path(), 'utf8').match(/Zone 2/g)?.length, 2);
     assert.deepEqual(complaints, []);
+  },
+);
+
+test(
+  'a described layer is a topic of the page: beside a paid service it costs nothing, and made-up data has none',
+  options,
+  async (t) => {
+    const now = Date.now();
+    const harness = await openHarness(t, { clock: { start: now, factor: 1, origin: now } });
+    const { folder } = harness;
+    harness.writeInput(places(4));
+    const description = ['layer: my_fire', 'title: Fire territory', 'states: [NE]'];
+    const classes = ['class: { from: ZONE }', 'classes: [High, Low]', 'outside: none'];
+    writeFileSync(join(folder, 'my.layer.yaml'), [...description, ...classes].join('\n'));
+    const ring = [
+      [-100, 40],
+      [-99.9, 40],
+      [-99.9, 40.0515],
+      [-100, 40.0515],
+      [-100, 40],
+    ];
+    const zone = { type: 'Polygon', coordinates: [ring] };
+    const feature = { type: 'Feature', properties: { ZONE: 'High' }, geometry: zone };
+    const file = JSON.stringify({ type: 'FeatureCollection', features: [feature] });
+    writeFileSync(join(folder, 'fire.geojson'), file);
+    const env = { PERILBOOK_BASE_URL: harness.url, PERILBOOK_API_KEY: harness.key().secret };
+    const { address } = await startPage(t, ['input.csv', '--subscription', 'starter'], folder, env);
+    const { page, complaints } = await openPage(t, { ui: { newAddress: () => address } });
+
+    // No group has it, and the layers that Perilbook brings are offered beside it.
+    await page.click('[data-topics="all"]');
+    await page.locator('#topics-count', { hasText: '38 of 41 chosen' }).waitFor();
+    const layers = page.getByRole('group', { name: 'Layers on this machine' });
+    assert.deepEqual(await layers.locator('label').allTextContents(), [
+      'California Fire Hazard Severity Zone',
+      'Coastal Barrier Resources System',
+      'Fire territory',
+    ]);
+    await onlyTopic(page);
+    await layers.getByLabel('Fire territory').check();
+    // Without data nothing is priced, and the page names the command.
+    await page
+      .getByText(/No data for my_fire/)
+      .first()
+      .waitFor();
+    await page
+      .getByText(/perilbook data load my_fire FILE/)
+      .first()
+      .waitFor();
+    const loaded = await perilbook(['data', 'load', 'my_fire', 'fire.geojson'], {
+      folder,
+      env: { HOME: folder, XDG_DATA_HOME: folder },
+    });
+    assert.equal(loaded.code, 0, loaded.stderr);
+    await page.reload();
+    await page.locator('[data-ready]').waitFor();
+    await page.locator('#price-step:not(.stale) #price', { hasText: /^4$/ }).waitFor();
+    await page.locator('#source-sample-why', { hasText: 'my_fire is a layer' }).waitFor();
+    assert.ok(await page.locator('[name="source"][value="sample"]').isDisabled());
+    await nothingFound(page, 'a layer among the topics');
+    await page.fill('#budget', '4');
+    await start(page);
+    await title(page, 'Complete');
+    assert.equal(harness.charged(), 4);
+    await page.locator('#report-step').waitFor();
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('#download')]);
+    const output = readFileSync(await download.path(), 'utf8');
+    assert.deepEqual(column(output, 'my_fire'), ['High', 'High', 'none', 'none']);
+    assert.deepEqual(column(output, 'hazard_status'), ['ok', 'ok', 'ok', 'ok']);
+    // Of layers alone no service is asked.
+    await page.click('#topics-fold summary');
+    await onlyTopic(page, 'Fire territory');
+    await page.locator('#price-step:not(.stale) #price-line', { hasText: 'free' }).waitFor();
+    // The price without data was refused.
+    assert.deepEqual(
+      complaints.filter((complaint) => !/status of 422/.test(complaint)),
+      [],
+    );
   },
 );

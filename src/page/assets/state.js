@@ -206,7 +206,10 @@ export function takeFile(opened) {
 function take(opened, { header: _, budget: text = '', ...draft }) {
   const indexes = [draft.lat, draft.lng, draft.order].filter((index) => typeof index === 'number');
   const fits = indexes.every((index) => index < opened.columns.length);
-  chosen.value = { ...opened.chosen, ...(fits ? draft : {}) };
+  // A layer may be described no longer.
+  const known = about.value.topics.map(({ slug }) => slug);
+  const topics = (draft.topics ?? opened.chosen.topics).filter((slug) => known.includes(slug));
+  chosen.value = { ...opened.chosen, ...(fits ? { ...draft, topics } : {}) };
   budgetText.value = text;
 }
 

@@ -141,9 +141,10 @@ export async function availableChoices(
   }: Pick<UiDependencies, 'jobOf' | 'connectionOf' | 'requireAreas'>,
   settings: JobFile,
 ): Promise<AvailableChoices> {
-  const job = jobOf(settings);
+  // Of made-up data, a layer would be refused.
+  const { topics } = jobOf({ ...settings, service: 'local' });
   const area = async (level: AreaLevel): Promise<string | null> => {
-    const isShared = job.topics.some(
+    const isShared = topics.some(
       (topic) => topicOf(topic).area === level && areaSuffices(topic, false),
     );
     if (!isShared) return SHARED[level];
@@ -155,12 +156,12 @@ export async function availableChoices(
   return {
     sources: {
       local: await findRefusal(
-        () => connectionOf(jobOf({ ...settings, service: 'local' })),
+        async () => connectionOf(jobOf({ ...settings, service: 'local' })),
         'LOCAL_DATA',
       ),
       // Of layers alone no service is asked.
       service: hasService(jobOf({ input: settings.input })) ? null : NO_SERVICE,
-      sample: null,
+      sample: await findRefusal(async () => jobOf({ ...settings, service: 'sample' }), 'USAGE'),
     },
     areas: { tract: await area('tract'), county: await area('county') },
   };

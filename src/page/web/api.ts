@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
 import { readInputPath, withoutQuotes } from '../../base/path-names.ts';
-import { TOPICS } from '../../contract/topics.ts';
+import { isBuiltIn, TOPICS } from '../../contract/topics.ts';
 import type { JobFile } from '../../job/job-file.ts';
 import type { Job } from '../../job/settings.ts';
 import type { Report } from '../../report/figures/gather-facts.ts';
@@ -77,7 +77,12 @@ export class UiApi {
       most_budget: this.dependencies.mostBudget,
       folder: this.dependencies.workspace,
       first: this.#first,
-      topics: TOPICS.map(({ slug, title, category }) => ({ slug, title, category })),
+      // Layers are no part of a group, and asked for by name.
+      topics: TOPICS.map((topic) => ({
+        slug: topic.slug,
+        title: topic.title,
+        group: isBuiltIn(topic) ? topic.category : 'layer',
+      })),
     };
   }
 
