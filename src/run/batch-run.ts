@@ -7,9 +7,9 @@ import { newProgress, type Progress } from './frame/progress.ts';
 import type { RunContext } from './frame/run-context.ts';
 import { type RunEvent, reportProgress } from './frame/run-events.ts';
 import { STOPS, type Stop } from './frame/stop.ts';
+import { lookUpLossRates } from './look-up/look-up.ts';
 import { type OpenedJob, prepare } from './prepare.ts';
 import { checkPurchase, getAnswers, lookUpBeside, startRun, stateOf } from './run-job.ts';
-import { lookUpLosses } from './write/loss-table.ts';
 import { openOutputFields } from './write/output-fields.ts';
 import { writeOutput } from './write/write-output.ts';
 
@@ -111,8 +111,8 @@ export class BatchRun implements AsyncDisposable {
     const isLacking = order.length + (beside?.order.length ?? 0) > 0;
     if (isLacking && mayAsk) await this.#ask(prepared);
     else if (isLacking) await lookUpBeside(prepared, prepared.plan);
-    const losses = await lookUpLosses(prepared, prepared.plan.scan);
-    const fields = await openOutputFields(prepared, prepared.plan, losses);
+    await lookUpLossRates(prepared, prepared.plan);
+    const fields = await openOutputFields(prepared, prepared.plan);
     const { status } = await writeOutput(prepared, prepared.plan.scan, fields);
     for (const name of ROW_STATUSES) this.#status[name] += status[name];
     this.#rows += locations.length;

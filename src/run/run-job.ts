@@ -19,14 +19,13 @@ import { enterPhase, setIn } from './frame/progress.ts';
 import { contextOf, type RunContext } from './frame/run-context.ts';
 import { RunTimes } from './frame/run-times.ts';
 import { rowsAreDone, STOPS, type Stop, storeMovedStop } from './frame/stop.ts';
-import { lookUp } from './look-up/look-up.ts';
+import { lookUp, lookUpLossRates } from './look-up/look-up.ts';
 import { decideOutput } from './output-decision.ts';
 import { type Plan, rowsWithAnswers } from './plan/planning.ts';
 import { spendingLimit } from './plan/spending.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import { pricePerPlace, runSummary } from './summary.ts';
 import type { RunSummary } from './summary-shapes.ts';
-import { lookUpLosses } from './write/loss-table.ts';
 import { openOutputFields } from './write/output-fields.ts';
 import type { TopicRatings } from './write/rating-counts.ts';
 import { writeOutput } from './write/write-output.ts';
@@ -129,9 +128,9 @@ async function fetchAndWrite(
     (plan.beyondLimit > 0 ? rowsAreDone(job.limit!) : null);
   const { creditsByOthers, callsAbovePrice, creditsAbovePrice, lastFailure } = progress;
   const spending = await store.runSpending(number);
-  const losses = await lookUpLosses(prepared, plan.scan);
+  await lookUpLossRates(prepared, plan);
   enterPhase(progress, 'writing');
-  const fields = await openOutputFields(prepared, plan, losses);
+  const fields = await openOutputFields(prepared, plan);
   const decision = await decideOutput({
     earlier,
     isThere: (await outputFiles(job)).every(isEarlierFile),

@@ -159,7 +159,9 @@ function answersOn(tables: ClaimTable): AnswersPort {
     const [newer] = await ask(() => read(texts.newer()));
     texts.take(newer);
     const { wanted, count, ...rest } = reading;
-    const prepared = { ...rest, sought: reader.soughtOf(wanted) };
+    const { numbered } = rest;
+    const all = numbered === null ? wanted : [...wanted, numbered.answer];
+    const prepared = { ...rest, sought: reader.soughtOf(all) };
     const request = { reading: prepared, count, store: texts.store, highest };
     yield* readPlaces(request, database, pool);
   }

@@ -118,7 +118,7 @@ for (const [name, options] of [
     const { plan, source, job, freshness } = prepared;
     const { cells } = plan.scan;
     const records = await store.read(source, cells.cells(0, cells.size));
-    const { places: output, sums } = await openOutputFields(prepared, plan, null);
+    const { places: output, sums } = await openOutputFields(prepared, plan);
     const unpack = placeUnpacker(output);
     const { status, ratings, cellsComplete } = sums();
     const rows: Record<string, number> = {};
@@ -168,7 +168,7 @@ test('where the temporary folder is missing, that is told and the run goes on in
     else process.env.TMPDIR = before;
   });
   using prepared = await open({ placeBytes: 0 });
-  const { places: output } = await openOutputFields(prepared, prepared.plan, null);
+  const { places: output } = await openOutputFields(prepared, prepared.plan);
   assert.equal(placeUnpacker(output)(4)[0], 'ok');
   assert.equal(notices.length, 1);
   assert.match(notices[0]!, /^The temporary folder has no room .*ENOENT.*they stay in memory/);

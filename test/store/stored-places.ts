@@ -51,6 +51,7 @@ export async function readStored(
     times,
     moments: [],
     dropsReplaced,
+    numbered: null,
   };
   for await (const read of store.readPlaces(reading, pool ?? null)) {
     const known = byReader.get(read.reader) ?? [];

@@ -13,7 +13,6 @@ import { locate, rowValue, valueIfAny } from '../../run/scan/read-row.ts';
 import { openJobInput } from '../../run/scan/scan-input.ts';
 import { FIRST_VALUE, wholeUnits } from '../../run/scan/value.ts';
 import { enrichedCells } from '../../run/write/enriched-cells.ts';
-import { readShownLosses } from '../../run/write/loss-table.ts';
 import {
   type CellClasses,
   makeCellClasses,
@@ -59,7 +58,7 @@ export async function compareWithOutput(
   const topics = perils.filter((peril) => columnsOfPeril(peril).every((column) => column >= 0));
   const noteColumn = columnOf('hazard_note');
   const rateColumn = columnOf('annual_loss_rate');
-  const losses = rateColumn < 0 ? null : await readShownLosses(prepared);
+  const losses = rateColumn < 0 ? null : await plan.fields.losses(prepared);
   const hasLosses = losses?.hasAmounts === true;
   const [idThen, idNow] = [readId(output, layout), readId(input, plan.scan.layout)];
   const nameOf = ({ columns }: RowSource, id: number) => columns[id]!.toLowerCase();

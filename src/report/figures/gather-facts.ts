@@ -9,7 +9,6 @@ import { type Prepared, prepareScanned } from '../../run/prepare.ts';
 import type { CellTable } from '../../run/scan/cell-table.ts';
 import { type Scan, scan as scanInput } from '../../run/scan/scan-input.ts';
 import { cellOfInput, enrichedCells, locationsOf } from '../../run/write/enriched-cells.ts';
-import { readShownLosses } from '../../run/write/loss-table.ts';
 import type { Store } from '../../store/port.ts';
 import type { RunRecord } from '../../store/runs/port.ts';
 import type { Comparison } from '../compare/match-rows.ts';
@@ -108,7 +107,7 @@ export async function gatherFacts(
     decimals,
     complete,
   );
-  const losses = countLosses(prepared, await readShownLosses(prepared), currencies);
+  const losses = countLosses(prepared, await prepared.plan.fields.losses(prepared), currencies);
   // On a map of single places each can be looked for; on others those that the report lists.
   const [finest] = map.kind === 'point' ? map.levels : [];
   const onMap = finest?.bins.map(({ first }) => first) ?? atRisk.map(({ cell }) => cell);

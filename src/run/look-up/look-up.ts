@@ -5,7 +5,7 @@ import type { LocalData } from '../frame/local-data.ts';
 import { addTo, enterPhase, setIn } from '../frame/progress.ts';
 import type { RunContext } from '../frame/run-context.ts';
 import { onEnd, type Stop } from '../frame/stop.ts';
-import type { LookUpPlan } from '../plan/planning.ts';
+import type { LookUpPlan, Plan } from '../plan/planning.ts';
 import type { CellNumbers } from '../plan/reach.ts';
 import { type CellTable, inMapOrder } from '../scan/cell-table.ts';
 import type { LookupSetup, LookupTask } from './lookup-task.ts';
@@ -44,20 +44,22 @@ export async function lookUp(
   return await lookUpCells(context, asked, from, { module: MODULE, ...options });
 }
 
-/** Looks up the loss rates of some cells, as `lookUp` does topics. */
+/** Looks up the loss rates that the store lacks, as `lookUp` does topics. They cost nothing. */
 export async function lookUpLossRates(
   context: RunContext,
-  order: CellNumbers,
-  cells: CellTable,
-  from: DataOfLookUp,
+  { scan: { cells }, fields: { rates } }: Pick<Plan, 'scan' | 'fields'>,
 ): Promise<void> {
+  if (rates?.source == null) return;
+  const order = await rates.lacking();
+  if (order.length === 0) return;
   const asked = { order, cells, missing: new TopicSets(cells.size) };
   setIn(context.progress, { cellsDone: 0 });
-  await lookUpCells(context, asked, from, { module: LOSS_MODULE });
+  await lookUpCells(context, asked, context.losses!, { module: LOSS_MODULE });
+  rates.mayHave(order);
 }
 
 /** The data that is looked up, and the number of its source in the store. */
-export interface DataOfLookUp {
+interface DataOfLookUp {
   readonly data: LocalData;
   readonly source: number;
 }

@@ -11,14 +11,18 @@ import {
   type PackedFields,
   placeUnpacker,
 } from '../../formats/packed/output-places.ts';
+import type { PlaceLosses } from '../../formats/packed/place-losses.ts';
 import { contextOf, type RunContext, type RunSource } from '../frame/run-context.ts';
 import type { Scan } from '../scan/scan-input.ts';
+import { PlaceRates } from './place-rates.ts';
 import { type KnownForm, NOTHING, PLAIN, SourceFields } from './source-fields.ts';
 
 /** The fields that a job adds to its places, those of each source after those of the one before. */
 export class PlaceFields {
   /** In the order of the run's sources. */
   readonly parts: readonly SourceFields[];
+  /** Null for a job without losses. */
+  readonly rates: PlaceRates | null;
   readonly #context: RunContext;
   readonly #size: number;
   /** The forms of places by those of their parts; from `PLAIN` on. One source needs none. */
@@ -30,8 +34,10 @@ export class PlaceFields {
   constructor(context: RunContext, scan: Scan, fieldsOf?: (topic: TopicSlug) => number) {
     this.#context = context;
     this.#size = scan.cells.size;
+    const rates = context.job.losses ? new PlaceRates(context, scan) : null;
+    this.rates = rates;
     this.parts = context.sources.map(
-      (source) => new SourceFields(contextOf(context, source), scan, fieldsOf),
+      (source) => new SourceFields(contextOf(context, source), scan, rates, fieldsOf),
     );
     const { length } = this.parts[0]!.times;
     this.#times =
@@ -89,6 +95,18 @@ export class PlaceFields {
     const numbers = [...places];
     for (const part of this.parts) await part.readAgain(numbers);
     this.#joinTimes();
+  }
+
+  /** The loss rates that may be shown; null for a job without losses. Real ones never stand beside made-up answers. */
+  async losses({
+    connection,
+    sampleRows,
+  }: Pick<RunContext, 'connection' | 'sampleRows'>): Promise<PlaceLosses | null> {
+    const losses = (await this.rates?.losses()) ?? null;
+    if (losses === null || connection.kind === 'local' || connection.sample) return losses;
+    for (const time of this.times) sampleRows.has(time);
+    if (sampleRows.any) losses.numberOf.fill(0);
+    return losses;
   }
 
   /** Shows no answers of the sources beside the first one. */

@@ -21,6 +21,7 @@ import type {
 import { wantedAnswers } from '../frame/freshness.ts';
 import type { RunContext } from '../frame/run-context.ts';
 import type { Scan } from '../scan/scan-input.ts';
+import type { PlaceRates } from './place-rates.ts';
 
 /** Packed fields in memory; the others are in a temporary file. 250,000 places with 18 natural topics take as much. */
 const BYTES_IN_MEMORY = 64 * 1024 * 1024;
@@ -55,6 +56,8 @@ export class SourceFields implements Disposable {
   readonly uncounted: number[] = [];
   readonly #context: RunContext;
   readonly #scan: Scan;
+  /** Those of this source; null where it has none, or nothing of its answers is kept. */
+  readonly #rates: PlaceRates | null;
   /** By place: `NOTHING`, `PLAIN`, or the number of its form. */
   readonly #formOf: Int32Array;
   /** From `PLAIN` on. */
@@ -70,8 +73,14 @@ export class SourceFields implements Disposable {
   #isLeftOut = false;
 
   /** @param context of the source
+   * @param rates are read with the answers, if they are of this source
    * @param fieldsOf how many fields of each topic's answers are kept; left out: those of the output */
-  constructor(context: RunContext, scan: Scan, fieldsOf?: (topic: TopicSlug) => number) {
+  constructor(
+    context: RunContext,
+    scan: Scan,
+    rates: PlaceRates | null,
+    fieldsOf?: (topic: TopicSlug) => number,
+  ) {
     this.#context = context;
     this.#scan = scan;
     this.wanted = wantedAnswers(context.job, context.freshness).map((answer) => ({
@@ -81,6 +90,7 @@ export class SourceFields implements Disposable {
     const isRated = ({ topic, fields }: WantedAnswer) =>
       fields > 0 && topicOf(topic).category === 'natural';
     this.rated = [...this.wanted.keys()].filter((index) => isRated(this.wanted[index]!));
+    this.#rates = rates?.source === context.source && this.width > 0 ? rates : null;
     this.ratings = new Float64Array(this.rated.length * SUMS_A_TOPIC);
     const { cells, places } = scan;
     const count = cells.size + places.unlocated.length;
@@ -141,6 +151,7 @@ export class SourceFields implements Disposable {
   async readAll(): Promise<void> {
     const { cells } = this.#scan;
     if (cells.size > 0) await this.#read(null, cells.size);
+    this.#rates?.wereRead();
     for (let place = 0; place < cells.size; place++) this.#settleForm(place);
   }
 
@@ -212,11 +223,15 @@ export class SourceFields implements Disposable {
       times: this.times,
       moments: [startedAt, rejectedSince, startedAt - REJECTION_HOLDS_MS],
       dropsReplaced: connection.kind === 'local',
+      numbered: this.#rates?.numbered ?? null,
     };
     // Each reading has readers of its own.
     this.#formsOfReaders.clear();
     const pool = this.#scan.inThreads?.pool ?? null;
-    for await (const read of store.readPlaces(reading, pool)) this.#take(read);
+    for await (const read of store.readPlaces(reading, pool)) {
+      this.#take(read);
+      this.#rates?.take(read);
+    }
   }
 
   #take({ reader, pairs, forms, ratings, uncounted, left }: PlacesRead): void {

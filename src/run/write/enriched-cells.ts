@@ -13,7 +13,7 @@ export interface CellOfInput {
   readonly value: number;
 }
 
-/** A cell and the fields that the output adds to each of its rows. */
+/** A cell and the fields that the output adds to each of its rows, but its losses. */
 export interface EnrichedCell extends CellOfInput {
   readonly fields: readonly Field[];
 }

@@ -28,7 +28,6 @@ import { leaveOutBesideSample, type Plan } from '../plan/planning.ts';
 import { type KnownForm, NOTHING, PLAIN } from '../plan/source-fields.ts';
 import { statusOfFinding } from '../scan/row-places.ts';
 import { type LossSums, sumLosses } from './loss-sums.ts';
-import { leaveOutBesideMadeUp, readLosses } from './loss-table.ts';
 import { countRatings, type TopicRatings } from './rating-counts.ts';
 
 type StatusCounts = Record<RowStatus, number>;
@@ -69,24 +68,20 @@ export interface OutputFields {
 }
 
 /** Makes the fields of all places, as the store has them now: what a run bought or looked up is read, the rest was read by its plan. */
-export async function openOutputFields(
-  context: RunContext,
-  plan: Plan,
-  losses: PlaceLosses | null,
-): Promise<OutputFields> {
+export async function openOutputFields(context: RunContext, plan: Plan): Promise<OutputFields> {
   const { scan } = plan;
   const { cells } = scan;
   const { topics, counts } = context.job;
   const { fields } = plan;
   if (mayHaveChanged(context, plan)) await fields.readAgain(lackingCells(fields, cells.size));
   leaveOutBesideSample(context, fields);
+  const losses = await fields.losses(context);
   const kinds = await placeKinds(context, plan, fields, losses);
   const unlocated = scan.places.unlocated.map((kind) => {
     const of = { status: statusOfFinding(kind.finding), hasAnswers: false };
     const [status, note] = bareFields(topics, { status: of.status, note: kind.note }, counts);
     return kinds.numberOf({ ...of, fields: [status!, note!] });
   });
-  if (losses !== null) leaveOutBesideMadeUp(context, fields.times, losses);
   const places = await kinds.placesOf(Int32Array.from({ length: cells.size }, (_, cell) => cell));
   for (const [index, kind] of unlocated.entries()) places.kindOf[cells.size + index] = kind;
   fields.fillEmpty(unlocated.map((_, index) => cells.size + index));
@@ -97,7 +92,7 @@ export async function openOutputFields(
   };
 }
 
-/** Gives the fields of some places, batch by batch, as the store has them. */
+/** Gives the fields of some places but their losses, batch by batch, as the store has them. */
 export async function* fieldsOfPlaces(
   context: RunContext,
   plan: Plan,
@@ -106,9 +101,7 @@ export async function* fieldsOfPlaces(
   const isWhole = plan.fields.isOutput;
   const fields = isWhole ? plan.fields : new PlaceFields(context, plan.scan);
   leaveOutBesideSample(context, fields);
-  const losses = await readLosses(context, plan.scan);
-  if (losses !== null) leaveOutBesideMadeUp(context, fields.times, losses);
-  const kinds = await placeKinds(context, plan, fields, losses);
+  const kinds = await placeKinds(context, plan, fields, null);
   const batch: number[] = [];
   const unpacked = async () => {
     if (!isWhole) await fields.readAgain(batch);

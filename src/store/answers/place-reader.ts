@@ -12,7 +12,7 @@ import {
   type FoundAnswers,
   type SoughtAnswer,
 } from './packed-answers.ts';
-import type { PlaceReading, PlacesRead, StoredForm, ToldField } from './port.ts';
+import type { NumberedAnswer, PlaceReading, PlacesRead, StoredForm, ToldField } from './port.ts';
 
 /** The stored rows of many cells as one value for each column: making a value of each took most of the time of a plan. */
 export interface CellBlock {
@@ -30,6 +30,7 @@ export interface CellBlock {
 
 /** A reading whose topics are known by their numbers in the store. */
 export interface PreparedReading extends Omit<PlaceReading, 'wanted' | 'count'> {
+  /** The wanted answers; the numbered one, if there is one, is the last. */
   readonly sought: readonly SoughtAnswer[];
 }
 
@@ -54,11 +55,13 @@ const SUMS_A_TOPIC = 512;
 /** Makes what puts stored rows of cells into a table of places, one a thread.
  * @param onDamage makes the error for a row whose checksum differs */
 export function placeReader(
-  { source, sought, cells, again, table, times, moments, dropsReplaced, rated }: PreparedReading,
+  { source, cells, again, table, times, moments, dropsReplaced, rated, ...of }: PreparedReading,
   onDamage: (cell: Cell) => Error,
 ) {
+  const { numbered } = of;
   const asked = again?.asked ?? null;
-  const find = answerFinder(sought);
+  const find = answerFinder(of.sought);
+  const sought = numbered === null ? of.sought : of.sought.slice(0, -1);
   const writer = placeWriter(table);
   const { room } = writer;
   const counts = sought.map(({ fields }) => fields);
@@ -69,6 +72,8 @@ export function placeReader(
   const numbers = new FieldPacker({ numberOf: () => -1, textOf: () => '' });
   /** The forms that the caller knows, by their key. */
   const forms = new Map<string, number>();
+  /** The numbers of the fields that the caller knows, by their bytes. */
+  const known = new Map<string, number>();
   const facts: PlaceFacts = { size: 0, oldest: 0, isComplete: true, isPlain: true };
   let words: DataView = new DataView(new ArrayBuffer(0));
   let target: Uint8Array | null = null;
@@ -212,6 +217,30 @@ export function placeReader(
     return key;
   }
 
+  /** Gives a place the number of its fields. */
+  function putNumber(
+    { numberOf, taken }: NumberedAnswer,
+    bytes: Buffer,
+    { states, froms, tos }: FoundAnswers,
+    place: number,
+    result: MutableResult,
+  ): void {
+    const index = sought.length;
+    if (states[index] !== FOUND.fresh) {
+      numberOf[place] = 0;
+      return;
+    }
+    const key = bytes.toString('latin1', froms[index]!, tos[index]!);
+    let number = known.get(key);
+    if (number === undefined) {
+      number = Atomics.add(taken, 0, 1) + 1;
+      known.set(key, number);
+      const fields = Uint8Array.from(bytes.subarray(froms[index]!, tos[index]!));
+      result.numbered.push({ number, fields });
+    }
+    numberOf[place] = number;
+  }
+
   function take(
     bytes: Buffer,
     from: number,
@@ -221,6 +250,7 @@ export function placeReader(
     result: MutableResult,
   ): void {
     const found = find(bytes, from, to);
+    if (numbered !== null) putNumber(numbered, bytes, found, number, result);
     readFacts(bytes, found);
     const parsed = failures === null || facts.isComplete ? null : parsedFailures(failures);
     // The stored row, as it was before fields of the present are emptied.
@@ -318,6 +348,7 @@ export function placeReader(
         forms: [],
         ratings: new Float64Array(rated.length * SUMS_A_TOPIC),
         uncounted: [],
+        numbered: [],
       };
       for await (const block of blocks) takeBlock(block, result);
       return {
@@ -335,6 +366,7 @@ interface MutableResult {
   readonly forms: StoredForm[];
   readonly ratings: Float64Array<ArrayBuffer>;
   readonly uncounted: number[];
+  readonly numbered: { readonly number: number; readonly fields: Uint8Array }[];
 }
 
 /** Whether some fields are all null: each takes a byte. */

@@ -34,6 +34,15 @@ export interface WantedAnswer extends Wanted {
   readonly told?: readonly ToldField[];
 }
 
+/** An answer whose fields many places share, as those of a tract do: each fresh one gets the number of its fields. */
+export interface NumberedAnswer {
+  readonly answer: WantedAnswer;
+  /** By place; 0 without a fresh answer. */
+  readonly numberOf: Uint32Array<SharedArrayBuffer>;
+  /** How many numbers are taken: readers that meet the same fields number them apart. */
+  readonly taken: Int32Array<SharedArrayBuffer>;
+}
+
 /** What is read of the stored answers of places, and where it goes: plain data, whose arrays threads share. */
 export interface PlaceReading {
   readonly source: number;
@@ -56,6 +65,8 @@ export interface PlaceReading {
   readonly moments: readonly number[];
   /** Whether an answer is left out that is older than a failure of its topic. */
   readonly dropsReplaced: boolean;
+  /** An answer that is none of the place's own, and says nothing of whether it is complete; null for none. */
+  readonly numbered: NumberedAnswer | null;
 }
 
 /** A stored row of a cell that stands for all places whose status and note are the same but for the time and the origin of their answers. */
@@ -77,6 +88,8 @@ export interface PlacesRead {
   readonly ratings: Float64Array;
   /** Pairs of a place and the index of a rated topic that the sums leave out: its rating has no tag of its own. */
   readonly uncounted: readonly number[];
+  /** The packed fields of the numbered answer that this reader has not given before. */
+  readonly numbered: readonly { readonly number: number; readonly fields: Uint8Array }[];
   readonly left: BlocksLeft;
 }
 

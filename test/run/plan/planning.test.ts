@@ -100,7 +100,8 @@ async function planOf(scene: Scene) {
       }
       const ratings = new Float64Array(512 * rated.length);
       const left = writer.flush();
-      yield { reader: 0, pairs: Int32Array.from(pairs), forms, ratings, uncounted: [], left };
+      const none = { uncounted: [], numbered: [] };
+      yield { reader: 0, pairs: Int32Array.from(pairs), forms, ratings, ...none, left };
     },
     recordOf: (form: StoredForm) => records.get(form)!,
     readAreas: async (_: number, names: readonly string[]) => names.map(() => null),
