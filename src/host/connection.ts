@@ -10,7 +10,7 @@ import { loadCommandOf } from '../data/sources/layer-sources.ts';
 import { needsOf, SAMPLE_VINTAGE } from '../data/tables/describe-data.ts';
 import type { Job, JobFolders } from '../job/settings.ts';
 import { divideTopics } from '../job/topic-choice.ts';
-import { proxyFor } from '../net/http-proxy.ts';
+import { proxyFor, proxyNotice } from '../net/http-proxy.ts';
 import type { Streams } from '../rows/open/open-row-file.ts';
 import { type Key, readKeys } from '../run/frame/api-keys.ts';
 import type {
@@ -184,8 +184,7 @@ export async function connect(
     const read = await readKeys(keys, context.env, context.streams?.interrupt);
     refuseKeyInAddress(baseUrl, read);
     const proxy = proxyFor(baseUrl, context.env);
-    if (proxy !== null)
-      context.notice(`Calls go through the proxy ${proxy.name} (${proxy.variable}).`);
+    if (proxy !== null) context.notice(proxyNotice(proxy));
     const named = { baseUrl, source: sourceName(baseUrl), sample: false, keys: read, proxy };
     const losses = localLosses(context, job);
     const connection = { kind: 'service', ...named, losses, ...beside } as const;

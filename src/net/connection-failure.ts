@@ -1,4 +1,4 @@
-import type { HttpProxy } from './http-proxy.ts';
+import { exceptionAdvice, type HttpProxy } from './http-proxy.ts';
 
 /** Why a request got no answer.
  * - `no_such_host`: DNS does not know the name, and will not in a second either. `dns_silent`: DNS gave no answer now.
@@ -64,13 +64,15 @@ function firstError(error: Error): Error {
 }
 
 /** What kept a request from leaving this machine, where a proxy is on the way. @param target what could not be reached: `the service` */
-export function explainProxy({ name, variable }: HttpProxy, error: Error, target: string): string {
+export function explainProxy(way: HttpProxy, error: Error, target: string): string {
+  const { name, variable } = way;
+  const advice = exceptionAdvice(way).replace(/^./, '. $&');
   const proxy = `The proxy ${name} (${variable})`;
   const detail = failureDetail(error);
   const [, status] = /^Proxy response \((\d+)\)/.exec(detail) ?? /\((407)\)$/.exec(detail) ?? [];
   if (status === '407')
     return `${proxy} demands a user and a password (407): http://USER:PASSWORD@${name}`;
   if (status !== undefined)
-    return `${proxy} gives no way to ${target} (${status}); NO_PROXY names hosts without a proxy`;
-  return `Cannot connect to ${target} through the proxy ${name} (${variable}): ${detail}`;
+    return `${proxy} gives no way to ${target} (${status}); NO_PROXY names hosts without a proxy${advice}`;
+  return `Cannot connect to ${target} through the proxy ${name} (${variable}): ${detail}${advice}`;
 }

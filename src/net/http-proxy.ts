@@ -12,6 +12,8 @@ export interface HttpProxy {
   readonly name: string;
   /** The variable that names it: `HTTPS_PROXY`. */
   readonly variable: string;
+  /** An entry of NO_PROXY that seems to name the host and does not: `172.17.*`. Null: there is none. */
+  readonly misread: string | null;
 }
 
 type ProxyVariables = Readonly<Record<string, string | undefined>>;
@@ -29,7 +31,23 @@ export function proxyFor(address: string, env: ProxyVariables): HttpProxy | null
   if (named === null || named.value.trim() === '') return null;
   const exceptions = variableIn(env, ['NO_PROXY'])?.value ?? '';
   if (isException(exceptions, hostname, port || (isSecure ? '443' : '80'))) return null;
-  return readProxy(named.value, named.name);
+  return {
+    ...readProxy(named.value, named.name),
+    misread: misreadException(exceptions, hostname),
+  };
+}
+
+/** What is said before the first call through a proxy. */
+export function proxyNotice(proxy: HttpProxy): string {
+  const advice = exceptionAdvice(proxy);
+  return `Calls go through the proxy ${proxy.name} (${proxy.variable})${advice && `. ${advice}`}.`;
+}
+
+/** A sentence, without its point, about an entry of NO_PROXY that seems to name the host; empty where there is none. */
+export function exceptionAdvice({ misread }: HttpProxy): string {
+  return misread === null
+    ? ''
+    : `In NO_PROXY, ${misread} does not name this host: write a host, a domain (example.com) or a network (172.17.0.0/16)`;
 }
 
 function variableIn(env: ProxyVariables, variables: readonly string[]) {
@@ -41,7 +59,7 @@ function variableIn(env: ProxyVariables, variables: readonly string[]) {
 /** Reads `http://USER:PASSWORD@HOST:PORT`, as people write it: without a scheme, in quotes, with a user `DOMAIN\user`, with a password that is
  * percent-encoded or not. The last `@` ends the password.
  * @throws PerilbookError USAGE */
-function readProxy(text: string, variable: string): HttpProxy {
+function readProxy(text: string, variable: string): Omit<HttpProxy, 'misread'> {
   const refuse = (reason: string): never => {
     const hint =
       'Write it as http://USER:PASSWORD@proxy.example:3128, or name the host in NO_PROXY to connect without a proxy.';
@@ -109,17 +127,39 @@ function withColon(login: Buffer): Buffer {
 /** Whether NO_PROXY excepts a host, as curl reads it: hosts with their subdomains, addresses, networks (`10.0.0.0/8`, `2001:db8::/32`), with
  * commas or spaces between them; `*` is all. Beyond curl, a host may have a port, and `*.` before it. */
 function isException(exceptions: string, hostname: string, port: string): boolean {
-  const host = hostname.replace(/^\[|\]$|\.$/g, '');
-  return exceptions
-    .toLowerCase()
-    .split(/[,\s]+/)
-    .some((entry) => {
-      if (entry === '*') return true;
-      if (isIP(host) !== 0) return isInNetwork(host, entry, port);
-      const [, name = '', only = port] = /^(.*?)(?::(\d+))?$/.exec(entry)!;
-      const domain = name.replace(/^\*?\./, '').replace(/\.$/, '');
-      return only === port && domain !== '' && (host === domain || host.endsWith(`.${domain}`));
-    });
+  const host = bareHost(hostname);
+  return entriesOf(exceptions).some((entry) => {
+    if (entry === '*') return true;
+    if (isIP(host) !== 0) return isInNetwork(host, entry, port);
+    const [, name = '', only = port] = /^(.*?)(?::(\d+))?$/.exec(entry)!;
+    const domain = name.replace(/^\*?\./, '').replace(/\.$/, '');
+    return only === port && domain !== '' && (host === domain || host.endsWith(`.${domain}`));
+  });
+}
+
+/** The first entry that people read as a host, and neither curl nor this program does: a `*` inside (`172.17.*`, `*example.com`), the
+ * beginning of an address (`172.17.`), an address with its scheme. */
+function misreadException(exceptions: string, hostname: string): string | null {
+  const host = bareHost(hostname);
+  const seemsToName = (entry: string) => {
+    const plain = entry.replace(/^[a-z]+:\/\//, '').replace(/\/.*$/, '');
+    const name = plain.replace(/^(.*[^:]):\d+$/, '$1').replace(/^([\d.]+\.)$/, '$1*');
+    const parts = name.split('*');
+    // More would be no name, and slow.
+    if (parts.length > 4 || (parts.length === 1 && plain === entry)) return false;
+    const literal = parts.map((part) => part.replace(/[^\w-]/g, '\\$&'));
+    return new RegExp(`^${literal.join('.*')}$`).test(host);
+  };
+  const entry = entriesOf(exceptions).find(seemsToName);
+  return entry?.replace(/^([a-z]+:\/\/)?([^/]*).*$/s, '$1$2') ?? null;
+}
+
+function entriesOf(exceptions: string): string[] {
+  return exceptions.toLowerCase().split(/[,\s]+/);
+}
+
+function bareHost(hostname: string): string {
+  return hostname.replace(/^\[|\]$|\.$/g, '');
 }
 
 function isInNetwork(host: string, entry: string, port: string): boolean {

@@ -54,7 +54,7 @@ async function startProxy(t: TestContext, port: number): Promise<TestProxy> {
   const url = `http://${name}`;
   const proxy: TestProxy = {
     url,
-    named: { url, authorization: null, name, variable: 'HTTPS_PROXY' },
+    named: { url, authorization: null, name, variable: 'HTTPS_PROXY', misread: null },
     asked: [],
     refusal: null,
     cuts: 0,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PerilbookError } from '../../src/base/errors.ts';
-import { proxyFor } from '../../src/net/http-proxy.ts';
+import { proxyFor, proxyNotice } from '../../src/net/http-proxy.ts';
 import { fc } from '../properties.ts';
 
 test('the variables name the proxy of an address as curl reads them, and never one for loopback', () => {
@@ -110,6 +110,33 @@ test('NO_PROXY names hosts, addresses and networks', () => {
     ['hexample', 'example', true],
   ] as const)
     assert.equal(isProxied(host, exceptions), expected, `${host} ${exceptions}`);
+});
+
+test('an entry of NO_PROXY that seems to name the host, and does not, is told', () => {
+  const notice = (host: string, exceptions: string) =>
+    proxyNotice(proxyFor(`https://${host}/x`, { HTTPS_PROXY: 'p.example', no_proxy: exceptions })!);
+  for (const [host, exceptions, misread] of [
+    ['172.17.0.5', 'a.example,172.17.*', '172.17.*'],
+    ['172.17.0.5', '172.17.', '172.17.'],
+    ['172.17.0.5', '172.*.0.*:443', '172.*.0.*:443'],
+    ['h.example.com', '*example.com', '*example.com'],
+    ['h.example.com', 'H.*', 'h.*'],
+    ['h.example.com', 'https://h.example.com:443/v1?key=geheim', 'https://h.example.com:443'],
+    ['[2001:db8::7]', '2001:db8:*', '2001:db8:*'],
+    ['172.18.0.5', '172.17.*', null],
+    ['h.example.com', '*example.org', null],
+    ['h.example.com', 'h.example.com:8443', null],
+    ['h.example.com', '**h**e*', null],
+    ['h.example.com', '\u001b[31m*,*\u001b[31m', null],
+  ] as const)
+    assert.equal(
+      notice(host, exceptions),
+      `Calls go through the proxy p.example:80 (HTTPS_PROXY).${
+        misread === null
+          ? ''
+          : ` In NO_PROXY, ${misread} does not name this host: write a host, a domain (example.com) or a network (172.17.0.0/16).`
+      }`,
+    );
 });
 
 /** The user and the password that a proxy gets. */

@@ -9,7 +9,7 @@ import { distanceMeters } from '../../geo/coordinates.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../../host/connection.ts';
 import type { KeySource } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
-import { proxyFor } from '../../net/http-proxy.ts';
+import { proxyFor, proxyNotice } from '../../net/http-proxy.ts';
 import { type Key, readKeys } from '../../run/frame/api-keys.ts';
 import { ledgerCalls } from '../../run/ledger-calls.ts';
 import {
@@ -107,6 +107,7 @@ async function performCheck(
   const secrets = keys.map(({ secret }) => secret);
   const store = await openStore(context, job);
   const proxy = proxyFor(baseUrl, context.env);
+  if (proxy !== null) say(context, proxyNotice(proxy));
   const client = createClient({
     baseUrl,
     sockets: 2,
