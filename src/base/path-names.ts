@@ -90,6 +90,10 @@ export function schemeOf(text: string): string | null {
   return /^([a-z][a-z0-9+.-]+):/i.exec(text)?.[1]?.toLowerCase() ?? null;
 }
 
+/** A drive of Windows, or its `\`: `C:\x`, `C:x` (in the folder that the drive is at), in a URI `/C:/x` and `/C|/x`. A file of Linux that
+ * is called `a:x` can be written as `./a:x`. */
+const OF_WINDOWS = /^[A-Za-z]:|^\.?\/+[A-Za-z][:|](?:\/|$)|\\/;
+
 /** Why a plain path names no file that could be made here; null: it may. */
 export function pathFault(path: string, system = process.platform): string | null {
   if (path === '') return 'it is empty';
@@ -97,8 +101,8 @@ export function pathFault(path: string, system = process.platform): string | nul
   if (!path.isWellFormed()) return 'it has half a character, which no name of a file has';
   const variable = unreplacedVariable(path);
   if (variable !== null) return variableFault(variable);
-  if (system !== 'win32' && /^[A-Za-z]:[\\/]|\\/.test(path))
-    return 'it is a path of Windows, and this is another system: write folders with /';
+  if (system !== 'win32' && OF_WINDOWS.test(path))
+    return 'it is a path of Windows, and this is another system: write folders with /, and no drive';
   const names = path.split(system === 'win32' ? /[/\\]/ : '/');
   if (
     Buffer.byteLength(path) > MAX_PATH ||

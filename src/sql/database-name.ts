@@ -78,7 +78,7 @@ function readSqliteName(plain: string, system: NodeJS.Platform): string | NameFa
   const fault = pathFault(path, system);
   if (fault !== null) return { fault };
   if (path === '-') return { fault: 'standard input and output (-) hold no database' };
-  if (/(?:^|[/\\])\.{0,2}$|^~[\w.-]*$/.test(path)) return { fault: 'it is a folder' };
+  if (/(?:^|[/\\]|^[A-Za-z]:)\.{0,2}$|^~[\w.-]*$/.test(path)) return { fault: 'it is a folder' };
   return path;
 }
 

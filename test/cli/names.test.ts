@@ -139,6 +139,15 @@ for (const [door, read] of [
   });
 }
 
+test('a drive of Windows is refused elsewhere, whichever way it is written', () => {
+  for (const path of ['C:\\o.csv', 'C:/o.csv', 'D:o.csv', 'file:///C:/o.csv', 'file:C:/o.csv']) {
+    const name = readPath(path, 'linux');
+    assert.match(typeof name === 'string' ? name : name.fault, /path of Windows/, path);
+    assert.ok(typeof readPath(path, 'win32') === 'string', path);
+  }
+  assert.equal(readPath('./d:o.csv', 'linux'), './d:o.csv');
+});
+
 const RUN = times({ short: 12, long: 400 });
 
 test(`${RUN} texts as --store of a plan: none is a bug, and no file is made but the one that its text names`, async (t) => {

@@ -11,6 +11,7 @@ const READ: Readonly<Record<string, readonly string[]>> = {
     ...['sqlite:///s.db', 'sqlite://s.db', 'sqlite:s.db', 'sqlite3:///s.db', 'SQLITE:///s.db'],
     ...['sqlite+aiosqlite:///s.db', 'jdbc:sqlite:s.db', 'file:s.db'],
   ],
+  './d:s.db': ['./d:s.db', 'file:./d:s.db'],
   './s.db': ['./s.db', 'file:./s.db', 'sqlite:///./s.db', 'sqlite:./s.db'],
   '~/s.db': ['~/s.db', 'sqlite:///~/s.db'],
   '/data/my s.db': [
@@ -140,6 +141,13 @@ const REFUSED: readonly (readonly [why: RegExp, texts: readonly string[]])[] = [
     [
       'C:\\data\\s.db',
       'C:/data/s.db',
+      'D:s.db',
+      'd:',
+      '/C:/data/s.db',
+      './C:/s.db',
+      'sqlite:D:s.db',
+      'file:///C:/s.db',
+      'file:///c|/s.db',
       '\\\\server\\share\\s.db',
       'data\\s.db',
       'sqlite:///C:/s.db',
@@ -167,11 +175,25 @@ for (const [why, texts] of REFUSED) {
 }
 
 test('on Windows drives and shares are paths, and devices are none', () => {
-  for (const path of ['C:\\data\\s.db', 'C:/me@work/s.db', '\\\\server\\C$\\s.db', 'data\\s.db'])
+  for (const path of [
+    'C:\\data\\s.db',
+    'C:/me@work/s.db',
+    'D:s.db',
+    '\\\\server\\C$\\s.db',
+    'data\\s.db',
+  ])
     assert.equal(readDatabaseName(path, 'win32'), path);
   assert.equal(readDatabaseName('sqlite:///C:/data/s.db', 'win32'), 'C:/data/s.db');
   assert.equal(readDatabaseName('file:///C:/data/s.db', 'win32'), 'C:/data/s.db');
-  for (const device of ['NUL', 'data\\con.db', 'a?.db', 's.db:stream', '%APPDATA%\\s.db'])
+  for (const device of [
+    'NUL',
+    'D:',
+    'D:..',
+    'data\\con.db',
+    'a?.db',
+    's.db:stream',
+    '%APPDATA%\\s.db',
+  ])
     assert.ok(typeof readDatabaseName(device, 'win32') !== 'string', device);
 });
 
