@@ -6,15 +6,24 @@ import { win32 } from 'node:path';
 /** Why a text cannot be read as the name that it should be, as the end of a sentence. It shows no part that may be a secret. */
 export type NameFault = { readonly fault: string };
 
+/** The pairs of quotes of shells, and those that word processors make of them. */
+const QUOTED = /^(?:"(.*)"|'(.*)'|`(.*)`|“(.*)”|‘(.*)’|„(.*)[“”]|«(.*)»)$/s;
+
 /** A text without the blanks and the one pair of quotes around it, which files of environment variables leave there. */
 export function withoutQuotes(text: string): string {
   const plain = text.trim();
-  const [, , inner] = /^(["'`])(.*)\1$/s.exec(plain) ?? [];
+  const inner = QUOTED.exec(plain)
+    ?.slice(1)
+    .find((some) => some !== undefined);
   return inner === undefined ? plain : inner.trim();
 }
 
+/** A quote at one end, whose other was lost. */
+const LONE_QUOTE = /^["'`“”‘’„«»]|["'`“”‘’„«»]$/;
+
 /** What shells, service managers and templates put a value in place of, by their forms: `$NAME` and `$1` after anything but a blank (`in
- * $M.csv` is a name), `${NAME}`, `$(command)`, `${{ name }}`, `{{ name }}`, `{NAME}`, `%NAME%`, `!NAME!`, `%h/` (systemd), `` `command` ``. */
+ * $M.csv` is a name), `${NAME}`, `$(command)`, `${{ name }}`, `{{ name }}`, `{NAME}`, `%NAME%`, `%NAME/`, `!NAME!`, `%h/` (systemd),
+ * `` `command` ``, `%(name)s`, `@NAME@`, `<name>` (documents). */
 const VARIABLES: readonly RegExp[] = [
   /\$\{+[^{}]*\}/,
   /\$\([^)]*\)/,
@@ -23,8 +32,11 @@ const VARIABLES: readonly RegExp[] = [
   // Not `%C3%A9`, which is percent-encoded.
   /%(?![0-9A-F]{2}%)[A-Za-z_][\w()]*%/i,
   /![A-Za-z_]\w*!/,
-  /(?<![^/\\])%[A-Za-z](?![A-Za-z0-9%])/,
+  /(?<![^/\\])%[A-Za-z](?:\w*(?=[/\\])|(?![A-Za-z0-9%]))/,
   /`[^`]*`/,
+  /%\([A-Za-z_]\w*\)/,
+  /(?<![^/\\])@[A-Za-z_]\w*@/,
+  /<[A-Za-z_][^<>/\\]*>/,
 ];
 
 /** The variable in a text that nothing replaced, by its name where it has one; null: there is none. */
@@ -101,6 +113,10 @@ export function pathFault(path: string, system = process.platform): string | nul
   if (!path.isWellFormed()) return 'it has half a character, which no name of a file has';
   const variable = unreplacedVariable(path);
   if (variable !== null) return variableFault(variable);
+  if (LONE_QUOTE.test(path)) return 'it has a quote at its beginning or end';
+  if (/^(?:--|=)/.test(path)) return 'it begins as an option does: before a name, write ./';
+  if (/\?\w+=|\?$/.test(path)) return 'parameters (?…) belong to no file: leave them out';
+  if (/^~[\w-]*$/.test(path)) return 'it is a folder';
   if (system !== 'win32' && OF_WINDOWS.test(path))
     return 'it is a path of Windows, and this is another system: write folders with /, and no drive';
   const names = path.split(system === 'win32' ? /[/\\]/ : '/');

@@ -23,8 +23,10 @@ export function readServiceAddress(text: string): string | NameFault {
     return { fault: 'must be an address that begins with https:// or http://' };
   if (plain.length > MAX_ADDRESS)
     return { fault: `must be an address of at most ${MAX_ADDRESS} characters` };
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: URL would drop them without a word.
-  if (/[\u0000-\u0020\u007f]/.test(plain) || !plain.isWellFormed() || !URL.canParse(plain))
+  if (/^https?:\/\/https?(?::|\/\/)/i.test(plain)) return { fault: 'begins with http twice' };
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: URL would drop them without a word, and read \ as /.
+  const isUnclear = /[\u0000-\u0020\u007f\\]/.test(plain) || !plain.isWellFormed();
+  if (isUnclear || (URL.parse(plain)?.port ?? '0') === '0')
     return { fault: 'must be an address that can be read, such as https://api.example.com/v1' };
   return plain;
 }

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { PerilbookError } from '../base/errors.ts';
-import { unreplacedVariable } from '../base/path-names.ts';
+import { unreplacedVariable, withoutQuotes } from '../base/path-names.ts';
 
 /** A proxy between this machine and others. */
 export interface HttpProxy {
@@ -69,8 +69,9 @@ function readProxy(text: string, variable: string): Omit<HttpProxy, 'misread'> {
       hint,
     );
   };
-  const [, , bare = ''] = /^(["']?)(.*)\1$/s.exec(text.trim())!;
-  const [, scheme = 'http', rest = ''] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(.*)$/is.exec(bare.trim())!;
+  const [, scheme = 'http', rest = ''] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(.*)$/is.exec(
+    withoutQuotes(text),
+  )!;
   if (/^socks/i.test(scheme)) return refuse('SOCKS is not supported, only http:// and https://');
   if (!/^https?$/i.test(scheme)) return refuse('it begins with neither http:// nor https://');
   const at = rest.lastIndexOf('@');

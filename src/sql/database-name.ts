@@ -20,11 +20,11 @@ const SQLITE = /^(?:jdbc:)?sqlite3?(?:\+\w+)?:(.*)$/is;
 
 /** A name with a value, as PostgreSQL's own programs, ODBC and .NET write the parts of an address. */
 const PART =
-  /(?<!\w)(?:host|hostaddr|port|user(?: ?id|name)?|uid|pwd|password|passfile|dbname|database|server|data source|driver|dsn|service|sslmode|initial catalog)\s*=|(?:pass(?:word|wd)?|pwd|secret|token)\s*=/i;
+  /(?<!\w)(?:host|hostaddr|port|user(?: ?id|name)?|uid|pwd|password|passfile|dbname|database|server|data source|driver|dsn|service|sslmode|initial catalog|store|db|path|ur[il])\s*=|(?:pass(?:word|wd)?|pwd|secret|token)\s*=/i;
 
 /** A login, a port, or a scheme without its colon. */
 const SERVER =
-  /:\/\/|:.*@|@[^/\\]*:\d+(?:\/|$)|^\[|^[^/\\]*:\d+(?:\/|$)|^\w*(?:sql|postgres|pg)\w*\/\//s;
+  /:\/\/|:.*@|@[^/\\]*:\d+(?:\/|$)|^\[|^[^/\\]*:\d+(?:\/|$)|^\w*(?:sql|postgres|pg)\w*\W?\/\//s;
 
 /** The end of a refusal: the forms that are read. */
 const FORMS =
@@ -71,8 +71,6 @@ function readSqliteName(plain: string, system: NodeJS.Platform): string | NameFa
   if (SERVER.test(path.replace(/^[A-Za-z]:(?=[/\\])/, '')))
     return { fault: 'it looks like the address of a server, without postgres://' };
   if (PART.test(path)) return { fault: 'parts of an address (name=value) are not read' };
-  if (/\?\w+=|\?$/.test(path))
-    return { fault: 'parameters (?…) belong to no file: leave them out' };
   if (system !== 'win32' && path.startsWith('//'))
     return { fault: 'it begins with two slashes, which names another machine' };
   const fault = pathFault(path, system);

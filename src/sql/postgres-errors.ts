@@ -18,8 +18,12 @@ const LOST = new Set([
     'EHOSTUNREACH',
     'ENETUNREACH',
     'EAI_AGAIN',
-    'ENOTFOUND',
+    'ENETDOWN',
+    'EHOSTDOWN',
+    'ECONNABORTED',
   ],
+  // A name that DNS lacks while it changes, a socket that is missing while its server starts again.
+  ...['ENOTFOUND', 'ENOENT'],
   // The administrator or a crash ended the session; the server starts or stops; too many sessions; the idle transaction was ended
   // (this process was suspended).
   ...['57P01', '57P02', '57P03', '57P05', '53300', '25P03'],
@@ -40,6 +44,16 @@ const STATEMENT_MODE = /statement pooling mode/i;
  * startup parameter, a user, a database. */
 const POOLER_WAITS =
   /server (conn|login|closed|connection)|cannot connect|query_wait|no more connections|shutting down|pause/i;
+
+/** Whether the address leads nowhere: to no name of DNS, to no socket. */
+export function leadsNowhere(error: unknown): boolean {
+  return ['ENOTFOUND', 'ENOENT'].includes((error as { code?: string }).code ?? '');
+}
+
+/** Whether the connection failed, and not a statement: for example, a socket that is for others, or whose path is too long. */
+function isOfConnection(error: Error): boolean {
+  return 'syscall' in error && /^(?:connect|getaddrinfo|read|write)$/.test(String(error.syscall));
+}
 
 export function classifyError(error: unknown): ErrorMeaning {
   const { code = '', message = '' } = error as { code?: string; message?: string };
@@ -129,8 +143,8 @@ export function asPostgresError({ use, address }: PostgresLocation, error: unkno
     );
   }
   const meaning = classifyError(error);
-  if (meaning !== 'final') {
-    const what = meaning === 'lost' ? 'cannot be reached' : 'is too busy';
+  if (meaning !== 'final' || isOfConnection(error)) {
+    const what = meaning === 'conflict' ? 'is too busy' : 'cannot be reached';
     const message = `${database} ${what}: ${error.message || code}`;
     const hint = `Check the server and the network, ${use.thenAgain}`;
     return new PerilbookError(use.unreachable, message, hint, { file: address }, error);

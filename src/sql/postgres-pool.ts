@@ -3,7 +3,12 @@ import { setImmediate } from 'node:timers/promises';
 import pg, { type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { type Clock, steadyTime } from '../base/clock.ts';
 import type { PostgresLocation } from './postgres-address.ts';
-import { asPostgresError, classifyError, mayConnectOtherwise } from './postgres-errors.ts';
+import {
+  asPostgresError,
+  classifyError,
+  leadsNowhere,
+  mayConnectOtherwise,
+} from './postgres-errors.ts';
 import type { EngineDialect, SqlDatabase, SqlStatement, SqlWork } from './sql-work.ts';
 
 /** A connection to the server, in a transaction or out of one. */
@@ -77,6 +82,7 @@ export class PostgresPool implements AsyncDisposable {
   readonly #own = new WeakMap<PoolClient, Promise<boolean>>();
   /** Transactions with a known outcome: their rows are no longer needed. */
   #finished: string[] = [];
+  #isReached = false;
 
   constructor(location: PostgresLocation, clock: Clock, settings: PoolSettings) {
     this.#location = location;
@@ -215,6 +221,7 @@ export class PostgresPool implements AsyncDisposable {
     work: (client: PoolClient, prepared: typeof named) => Promise<T>,
   ): Promise<T> {
     const client = await this.#connect();
+    this.#isReached = true;
     let failure: unknown;
     try {
       const isOwn = this.#own.get(client) ?? hasOwnSession(client);
@@ -244,7 +251,9 @@ export class PostgresPool implements AsyncDisposable {
           now - begunAt < this.#patienceMs
         )
           continue;
-        if (meaning !== 'lost') throw asPostgresError(this.#location, error);
+        // An address that has never led to a server is a mistake in it, which waiting does not correct.
+        const isMistake = !this.#isReached && leadsNowhere(error);
+        if (meaning !== 'lost' || isMistake) throw asPostgresError(this.#location, error);
         lostAt ??= now;
         if (now - lostAt + pause > this.#patienceMs) throw asPostgresError(this.#location, error);
         await this.#clock.sleep(pause);

@@ -152,6 +152,7 @@ test('the address of a proxy as people write it', () => {
     ['p.example:3128', null],
     ['  http://p.example:3128/  ', null],
     ['"http://p.example:3128"', null],
+    ['“http://p.example:3128”', null],
     ["'ann:pw@p.example:3128'", 'ann:pw'],
     ['HTTP://P.Example:3128', null],
     ['http://ann:p%ss@p.example:3128', 'ann:p%ss'],

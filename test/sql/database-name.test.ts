@@ -7,7 +7,7 @@ import { STORE_DATABASE } from '../../src/store/store-address.ts';
 
 const READ: Readonly<Record<string, readonly string[]>> = {
   's.db': [
-    ...['s.db', ' s.db ', '"s.db"', "'s.db'", 's.db\n', '\ufeffs.db'],
+    ...['s.db', ' s.db ', '"s.db"', "'s.db'", '“s.db”', '„s.db“', '«s.db»', 's.db\n', '\ufeffs.db'],
     ...['sqlite:///s.db', 'sqlite://s.db', 'sqlite:s.db', 'sqlite3:///s.db', 'SQLITE:///s.db'],
     ...['sqlite+aiosqlite:///s.db', 'jdbc:sqlite:s.db', 'file:s.db'],
   ],
@@ -63,7 +63,14 @@ const REFUSED: readonly (readonly [why: RegExp, texts: readonly string[]])[] = [
   [
     /address of a server/,
     [
-      ...['postgres//u@h/d', 'postgresql//h', 'x:geheim@h', 'u@h:5432/d', '10.0.0.1:5432/d'],
+      ...[
+        'postgres//u@h/d',
+        'postgres;//h/d',
+        'postgresql//h',
+        'x:geheim@h',
+        'u@h:5432/d',
+        '10.0.0.1:5432/d',
+      ],
       ...['[::1]:5432/d', '1:geheim@h/s.db'],
     ],
   ],
@@ -92,7 +99,12 @@ const REFUSED: readonly (readonly [why: RegExp, texts: readonly string[]])[] = [
         'dbname=d password=geheim',
         'Server=h;User Id=u;Password=geheim',
       ],
-      ...['Data Source=h;Pwd=geheim', 'Driver={PostgreSQL};Server=h', 'service=hazards'],
+      ...[
+        'store=s.db',
+        'Data Source=h;Pwd=geheim',
+        'Driver={PostgreSQL};Server=h',
+        'service=hazards',
+      ],
     ],
   ],
   [
@@ -121,6 +133,7 @@ const REFUSED: readonly (readonly [why: RegExp, texts: readonly string[]])[] = [
         '{{ home }}/s.db',
         '{HOME}/s.db',
       ],
+      ...['<store>', '<home>/s.db', '%(home)s/s.db', '@HOME@/s.db', '%HOME/s.db'],
       ...[
         'postgres://$PGUSER@h/d',
         'postgres://u@${HOST}/d',
@@ -134,6 +147,8 @@ const REFUSED: readonly (readonly [why: RegExp, texts: readonly string[]])[] = [
     [':memory:', 'sqlite://', 'sqlite:///:memory:', 'sqlite::memory:', 'file::memory:'],
   ],
   [/parameters/, ['s.db?mode=ro', 'file:s.db?mode=ro', 'sqlite:///s.db?timeout=5', 'file:s.db#x']],
+  [/quote at its/, ['"s.db', "s.db'", '“s.db', 's.db»']],
+  [/begins as an option/, ['--store', '--s.db', '=s.db']],
   [/three slashes/, ['sqlite:///data/s.db', 'sqlite:///home/me/s.db']],
   [/names another machine/, ['//server/share/s.db', 'file://server/share/s.db']],
   [

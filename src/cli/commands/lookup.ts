@@ -4,7 +4,7 @@ import type { RowStatus } from '../../columns/row-status.ts';
 import { columnsOf, snakeCase } from '../../columns/topic-columns.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { stateAt } from '../../data/tables/states-near.ts';
-import { parseDegrees } from '../../geo/lenient-location.ts';
+import { parseDegrees, splitLenientPair } from '../../geo/lenient-location.ts';
 import { placeInValue } from '../../geo/place-in-value.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import { openRun } from '../../host/run-host.ts';
@@ -143,10 +143,16 @@ interface TypedLocation {
 function readLocation(words: readonly string[]): TypedLocation {
   // Of two words each is whole: a comma in it is a decimal one.
   const plain = words.map((word) => word.replace(/,$/, '').trim()).filter((word) => word !== '');
+  const text = words.join(' ');
+  const pair = splitLenientPair(text);
+  const read = pair && { lat: pair[0], lng: pair[1] };
+  // Letters tell which is which: `95.3W 29.7N`.
+  if (read !== null && /(?:^|[\s,;])[NSEW]|[NSEW](?:$|[\s,;])/i.test(text)) return read;
   if (plain.length === 2 && !/^[a-z;=\d]*\s*\(/i.test(plain[0]!))
     return { lat: plain[0]!, lng: plain[1]! };
-  const place = placeInValue(words.join(' '), null);
+  const place = placeInValue(text, null);
   if (place !== null && typeof place === 'object') return { lat: place.lat, lng: place.lng };
+  if (read !== null) return read;
   throw usageError('lookup needs a latitude and a longitude', EXAMPLE);
 }
 

@@ -79,7 +79,7 @@ const NOT_WRITTEN = {
     '.bz2 .tbz2 .xz .txz .lzma .zip .7z .rar .tar .tgz .br .lz4 .lzo .lz .z .snappy .sz .iso .dmg',
   office:
     '.xls .xlsb .xlt .xltx .xltm .xlam .ods .fods .ots .numbers .doc .docx .docm .odt .rtf .ppt .pptx .pages .pdf .one',
-  markup: '.html .htm .xhtml .xml .svg .md .tex .toml .ini .sql .log .msg .eml',
+  markup: '.html .htm .xhtml .xml .svg .md .tex .yaml .yml .toml .ini .sql .log .msg .eml',
   statistics: '.dta .sav .zsav .por .sas7bdat .xpt .rds .rda .rdata .mat .wk1 .wks .dif .slk .prn',
   columnar: '.feather .ipc .arrow .arrows .orc .avro .pb .h5 .hdf .hdf5 .nc .pkl .pickle .npy .npz',
   database: '.db .db3 .sqlite .sqlite3 .duckdb .mdb .accdb .mdf .bak .dump .dbf',
