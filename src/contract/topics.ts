@@ -185,7 +185,8 @@ const PUBLIC_TOPICS: readonly Topic[] = PUBLIC_MEASUREMENTS.map(topicOfMeasureme
 const BUILT_IN: readonly LayerDescription[] = [FLOOD_ZONES];
 
 /** Layers that Perilbook brings, and that are asked for by name and looked up as a user's own are: the commands and the library declare them. */
-const BROUGHT: readonly LayerDescription[] = [CA_FIRE_ZONES, COASTAL_BARRIERS];
+const BROUGHT = [CA_FIRE_ZONES, COASTAL_BARRIERS] as const satisfies readonly LayerDescription[];
+export type BroughtLayer = (typeof BROUGHT)[number]['layer'];
 
 /** More topics do not fit a set of them (`TopicSet`). */
 const MOST_TOPICS = 53;
@@ -250,7 +251,8 @@ function topicOfLayer(layer: LayerDescription): Topic {
 export const isBuiltIn = ({ layer }: Topic): boolean => layer === null || BUILT_IN.includes(layer);
 
 /** Whether a topic is a layer that Perilbook brings, and that is asked for by name. */
-export const isBrought = ({ layer }: Topic): boolean => layer !== null && BROUGHT.includes(layer);
+export const isBrought = ({ layer }: Topic): boolean =>
+  layer !== null && (BROUGHT as readonly LayerDescription[]).includes(layer);
 
 /** Whether a service may sell a topic: those of the contract, and flood zones, which our own service answers, too. */
 export const isSold = ({ slug }: Topic): boolean =>

@@ -1,4 +1,5 @@
 import {
+  isBrought,
   isBuiltIn,
   isSold,
   PAID_TOPICS,
@@ -30,12 +31,16 @@ interface DividedTopics {
   readonly beside: readonly TopicSlug[];
 }
 
-/** Divides the topics of a job by where they are answered: what no service sells is on this machine. */
+/** Divides the topics of a job by where they are answered: what no service sells is on this machine. The sample has made-up data of the layers
+ * that Perilbook brings, too. */
 export function divideTopics(
   source: 'local' | 'sample' | 'remote',
   topics: readonly TopicSlug[],
 ): DividedTopics {
-  const isAsked = (topic: TopicSlug) => source === 'local' || isSold(topicOf(topic));
+  const isAsked = (slug: TopicSlug) => {
+    const topic = topicOf(slug);
+    return source === 'local' || isSold(topic) || (source === 'sample' && isBrought(topic));
+  };
   return {
     asked: topics.filter(isAsked),
     beside: topics.filter((topic) => !isAsked(topic)),

@@ -1,6 +1,6 @@
 import { isoTime, shareOf } from '../base/format-numbers.ts';
 import { BUNDLE_KINDS, callOfItem, contractPrice } from '../contract/credits.ts';
-import { PAID_SLUGS, type TopicSlug } from '../contract/topics.ts';
+import { TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
 import { isUnlimited } from '../job/account-settings.ts';
 import type { Job } from '../job/settings.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
@@ -137,7 +137,7 @@ function priceSummary(job: Job, plan: Plan) {
 
 /** The prices that a service charged, bundles first. */
 export function pricesSummary(charged: ChargedPrices): ChargedPriceSummary[] {
-  const items = [...BUNDLE_KINDS, ...PAID_SLUGS].filter((item) => charged.has(item));
+  const items = [...BUNDLE_KINDS, ...TOPIC_SLUGS].filter((item) => charged.has(item));
   return items.map((item) => {
     const call = callOfItem(item);
     const { credits, at, holdsMs } = charged.get(item)!;

@@ -1,5 +1,13 @@
 import type { Clock } from '../base/clock.ts';
-import { PROXIMITY_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
+import type { PolygonLayer } from '../contract/layers/layer-description.ts';
+import {
+  type BroughtLayer,
+  isBrought,
+  PROXIMITY_SLUGS,
+  TOPIC_SLUGS,
+  TOPICS,
+  type TopicSlug,
+} from '../contract/topics.ts';
 import type { DataDatabase } from '../data/tables/data-database.ts';
 import {
   describeData,
@@ -8,12 +16,19 @@ import {
   SAMPLE_VINTAGE,
 } from '../data/tables/describe-data.ts';
 import { importDataset } from '../data/tables/import-dataset.ts';
-import type { AreaRecord, CountyDataset, Dataset, DatasetName } from '../data/tables/records.ts';
+import type {
+  AreaRecord,
+  CountyDataset,
+  Dataset,
+  DatasetName,
+  ZoneRecord,
+} from '../data/tables/records.ts';
+import { zoneDatasetOf } from '../data/zones/zone-layers.ts';
 import { type Land, readLand } from './land.ts';
 import { hurricaneTracks, points } from './points.ts';
 import { makeRandom, type Random } from './random.ts';
 import { airQualityYears, monitorReadings, naturalRatings, radonZones } from './ratings.ts';
-import { floodZones } from './zones.ts';
+import { coastalBarriers, fireZones, floodZones } from './zones.ts';
 
 /** Monitors report hourly. */
 const READINGS_FRESH_MS = 3_600_000;
@@ -79,8 +94,10 @@ function missingDatasets(
   return missing;
 }
 
+/** With the boundaries, by which the service knows what lies in the US: a layer needs them for nothing else. */
 function datasetsOfTopics(topics: readonly TopicSlug[]): Set<DatasetName> {
-  return new Set(topics.flatMap((topic) => [...needsOf(topic), ...eventDatasetsOf(topic)]));
+  const ofTopics = topics.flatMap((topic) => [...needsOf(topic), ...eventDatasetsOf(topic)]);
+  return new Set<DatasetName>(['areas', ...ofTopics]);
 }
 
 function importGenerated(
@@ -94,6 +111,11 @@ function importGenerated(
 }
 
 type SampleTable = 'areas' | 'nri' | 'readings' | CountyDataset;
+
+/** The zones of the layers that Perilbook brings. */
+const BROUGHT_ZONES: Readonly<
+  Record<BroughtLayer, (land: Land, random: Random) => Iterable<ZoneRecord>>
+> = { ca_fire_zone: fireZones, coastal_barrier: coastalBarriers };
 
 const WILDFIRES = ['wildfire.current', 'wildfire.historical', 'wildfire.perimeters'] as const;
 const EVENTS = ['earthquake', 'hail', 'hurricane', 'tornado', ...WILDFIRES] as const;
@@ -128,6 +150,12 @@ export function* sampleDatasets(now: number, seed = 1): Generator<Dataset> {
     kind: 'zones',
     ...generated('floodZones', (random) => floodZones(land, now, random)),
   };
+  // Tables are made for layers that are declared.
+  for (const { layer } of TOPICS.filter(isBrought)) {
+    const name = zoneDatasetOf(layer as PolygonLayer);
+    const zones = BROUGHT_ZONES[layer!.layer as BroughtLayer];
+    yield { kind: 'zones', ...generated(name, (random) => zones(land, random)) };
+  }
   for (const topic of PROXIMITY_SLUGS) {
     yield {
       kind: 'sites',

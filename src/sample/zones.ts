@@ -1,4 +1,4 @@
-import type { Position } from 'geojson';
+import type { Polygon, Position } from 'geojson';
 import type { ZoneRecord } from '../data/tables/records.ts';
 import { boxOfGeometry, polygonOfBox } from '../geo/bounding-boxes.ts';
 import { CITIES } from '../geo/cities.ts';
@@ -24,7 +24,7 @@ const DAY_MS = 86_400_000;
 
 /** The flood zones of all counties: a few low places in each with a zone A or V, a belt of 0.2 % around each, and zone X elsewhere. */
 export function* floodZones(land: Land, now: number, random: Random): Generator<ZoneRecord> {
-  const cities = Map.groupBy(CITIES, (city) => land.countyAt(city)?.geoid ?? '');
+  const cities = citiesByCounty(land);
   for (const county of land.counties) {
     const geoid = `${county.geoid}C`;
     const share = random();
@@ -63,6 +63,104 @@ export function* floodZones(land: Land, now: number, random: Random): Generator<
   }
 }
 
+/** The sides of the fields of layers, in degrees. */
+const FIRE_SIDE = 0.08;
+const BARRIER_SIDE = 0.05;
+
+/** So near to the middle of a city a field belongs to it. */
+const CITY_METERS = 8_000;
+
+/** The share of fields outside of cities that nobody has mapped, and of those in cities that are no wildland. */
+const UNMAPPED = 0.35;
+const BUILT = 0.7;
+
+/** California's fire hazard severity zones. What is drawn nowhere is unknown, as in the layer itself. */
+export function* fireZones(land: Land, random: Random): Generator<ZoneRecord> {
+  const cities = citiesByCounty(land);
+  for (const county of land.counties.filter(({ state }) => state === 'CA')) {
+    const exposure = exposureTo('wildfire', county.centre) ?? 0;
+    for (const { middle, geometry } of fieldsOf(county, land, FIRE_SIDE)) {
+      const isOfCity = (cities.get(county.geoid) ?? []).some(
+        (city) => distanceMeters(city, middle) < CITY_METERS,
+      );
+      const [share, hazard] = [random(), random() / (0.3 + exposure)];
+      if (!isOfCity && share < UNMAPPED) continue;
+      const code = hazard < 0.4 ? 'Very High' : hazard < 0.8 ? 'High' : 'Moderate';
+      const facts = { responsibility: isOfCity ? 'local' : 'state' };
+      yield layerZone(isOfCity && share < BUILT ? 'NonWildland' : code, facts, geometry);
+    }
+  }
+}
+
+/** The share of fields at the sea that belong to the system. */
+const PROTECTED = 0.3;
+
+/** The units of the Coastal Barrier Resources System: some fields at the sea. */
+export function* coastalBarriers(land: Land, random: Random): Generator<ZoneRecord> {
+  for (const county of land.counties) {
+    if ((exposureTo('coastalFlood', county.centre) ?? 0) <= 0.4) continue;
+    let number = 0;
+    for (const { middle, geometry } of fieldsOf(county, land, BARRIER_SIDE)) {
+      const { lat, lng } = middle;
+      const isAtSea = [-BARRIER_SIDE, BARRIER_SIDE].some(
+        (away) =>
+          land.countyAt({ lat: lat + away, lng }) === null ||
+          land.countyAt({ lat, lng: lng + away }) === null,
+      );
+      if (!isAtSea || random() >= PROTECTED) continue;
+      number += 1;
+      const isOpen = random() < 0.7;
+      const unit = `${county.state}-${county.geoid.slice(2)}-${number}${isOpen ? '' : 'P'}`;
+      yield layerZone(isOpen ? 'System Unit' : 'Otherwise Protected Area', { unit }, geometry);
+    }
+  }
+}
+
+/** A county in fields of four corners, which lie side by side: those whose middle is in it. */
+function* fieldsOf(
+  { geometry, geoid }: SampleCounty,
+  land: Land,
+  side: number,
+): Generator<{ readonly middle: Location; readonly geometry: Polygon }> {
+  const { minLat, maxLat, minLng, maxLng } = boxOfGeometry(geometry)!;
+  const corner = (row: number, column: number): Position => {
+    const lat = (row + 0.6 * mixed(row, column) - 0.3) * side;
+    const lng = (column + 0.6 * mixed(column, row) - 0.3) * side;
+    return positionOf({ lat, lng });
+  };
+  for (let row = Math.floor(minLat / side); row * side < maxLat; row++) {
+    for (let column = Math.floor(minLng / side); column * side < maxLng; column++) {
+      const middle = { lat: (row + 0.5) * side, lng: (column + 0.5) * side };
+      if (land.countyAt(middle)?.geoid !== geoid) continue;
+      const [first, second] = [corner(row, column), corner(row, column + 1)];
+      const ring = [first, second, corner(row + 1, column + 1), corner(row + 1, column), first];
+      yield { middle, geometry: { type: 'Polygon', coordinates: [ring] } };
+    }
+  }
+}
+
+/** The same number from 0 to 1 for the same whole numbers: neighbours share their corners. */
+function mixed(a: number, b: number): number {
+  const bits = Math.imul(Math.imul(a, 73_856_093) ^ Math.imul(b, 19_349_663), 2_654_435_761);
+  return (bits >>> 0) / 2 ** 32;
+}
+
+/** A zone of a layer without studies: all of it is one. */
+function layerZone(
+  code: string,
+  facts: Readonly<Record<string, string>>,
+  geometry: Polygon,
+): ZoneRecord {
+  return {
+    kind: 'zone',
+    geoid: 'sample',
+    code,
+    detail: '',
+    facts: { special: '', facts },
+    geometry,
+  };
+}
+
 type BareZone = Omit<ZoneRecord, 'geometry'>;
 
 const NO_FACTS = { baseElevationFt: null, baseElevationDatum: null, depthFt: null };
@@ -91,6 +189,10 @@ function lowZone(geoid: string, isCoastal: boolean, index: number, random: Rando
   const kind = random();
   if (kind < 0.2) return makeZone(geoid, 'AO', '', 'T', { depthFt: drawWhole(random, 1, 3) });
   return kind < 0.6 ? makeZone(geoid, 'A', '', 'T') : makeZone(geoid, 'AE', '', 'T', elevation);
+}
+
+function citiesByCounty(land: Land): ReadonlyMap<string, readonly Location[]> {
+  return Map.groupBy(CITIES, (city) => land.countyAt(city)?.geoid ?? '');
 }
 
 /** A low place: its middle, and how far it reaches in each direction. */

@@ -8,6 +8,7 @@ import { TOPIC_SLUGS } from '../../contract/topics.ts';
 import { connect, type OpenConnection, unopenedConnection } from '../../host/connection.ts';
 import { makeEffects, openAreas, requireAreas } from '../../host/run-host.ts';
 import type { Job } from '../../job/settings.ts';
+import { divideTopics } from '../../job/topic-choice.ts';
 import { type RunningUi, startUi } from '../../page/start-ui.ts';
 import { reportOfLatestRun } from '../../report/figures/gather-facts.ts';
 import { endTemporary, removeAbandoned, temporaryName } from '../../rows/files/temporary-files.ts';
@@ -42,7 +43,8 @@ export async function uiCommand(
     // Local data may be loaded and a key file may change while the page is open.
     if (job.service.kind !== 'sample') return (await connect(host, job)).connection;
     // The files that will be opened may ask for any topic.
-    const asked: Job = { ...base, service: { kind: 'sample' }, topics: TOPIC_SLUGS };
+    const { asked: topics } = divideTopics('sample', TOPIC_SLUGS);
+    const asked: Job = { ...base, service: { kind: 'sample' }, topics };
     sample ??= connect(host, asked).then((connected) => opened.use(connected));
     return (await sample).connection;
   };
