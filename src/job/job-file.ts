@@ -80,6 +80,8 @@ export interface SettingsSchema {
 export interface SettingIssue {
   readonly path: readonly PropertyKey[];
   readonly message: string;
+  /** What to do; left out where the message says enough. */
+  readonly hint?: string;
   /** The name is wrong, not the value. */
   readonly isName?: boolean;
   /** The name may be a key, and the message does not repeat it. */
@@ -234,7 +236,7 @@ function issuesFor(issue: Issue, given: unknown, schema: SettingsSchema): Settin
       ];
     }
     case 'custom':
-      return [{ path, message, isName: issue.params?.isName === true }];
+      return [{ path, message, ...hintOf(issue), isName: issue.params?.isName === true }];
     default:
       return [{ path, message }];
   }
@@ -253,7 +255,7 @@ function ofUnion(
     const all = issue.errors.flat();
     // The last: it speaks of the one name in a text with commas.
     const custom = all.findLast((branch) => branch.code === 'custom');
-    if (custom) return [{ path, message: custom.message }];
+    if (custom) return [{ path, message: custom.message, ...hintOf(custom) }];
     const words = all.flatMap((branch) =>
       branch.code === 'invalid_value' ? branch.values.map(String) : [],
     );
@@ -273,9 +275,14 @@ function ofUnion(
     .sort((a, b) => depth(b) - depth(a));
   const farthest = branches[0]!;
   if (depth(farthest) > path.length) return farthest;
-  return [
-    { path, message: [...new Set(branches.flat().map((branch) => branch.message))].join('; or ') },
-  ];
+  const tried = branches.flat();
+  const hint = tried.find((branch) => branch.hint !== undefined)?.hint;
+  const messages = [...new Set(tried.map((branch) => branch.message))];
+  return [{ path, message: messages.join('; or '), ...(hint !== undefined && { hint }) }];
+}
+
+function hintOf({ params }: Extract<Issue, { code: 'custom' }>): Pick<SettingIssue, 'hint'> {
+  return params?.hint === undefined ? {} : { hint: params.hint };
 }
 
 function noSuchValue(

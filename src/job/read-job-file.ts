@@ -26,6 +26,8 @@ export interface JobProblem {
   /** In characters, from 1. */
   readonly column: number;
   readonly message: string;
+  /** What to do; left out where the message says enough. */
+  readonly hint?: string;
   /** The line of the file with a caret below the error; '' if the line seems to contain a key. */
   readonly shown: string;
   /** The error's text may be a key. */
@@ -77,12 +79,12 @@ export function parseJobFile(text: string, file: string): JobFile {
   const { content, problems } = checkJobText(text);
   const [first, ...others] = problems;
   if (first === undefined) return content;
-  const { line, column, message, shown, isSecret } = first;
+  const { line, column, message, shown, isSecret, hint: advice = 'Correct this line.' } = first;
   const more =
     others.length === 0
       ? ''
-      : ` It has more errors: perilbook job check ${shellWord(file)} lists them.`;
-  const hint = (isSecret ? KEY_HINT : 'Correct this line.') + more;
+      : ` The file has more errors: perilbook job check ${shellWord(file)} lists them.`;
+  const hint = (isSecret ? KEY_HINT : advice) + more;
   const place = { file, line, column: String(column) };
   throw new PerilbookError(
     'JOB_FILE',
@@ -152,7 +154,8 @@ export function checkJobText(text: string): CheckedJobFile {
     const isSecret = issue.isName
       ? issue.isHidden === true || namesKey(String(issue.path.at(-1)))
       : isScalarKey(document, issue.path);
-    return at(findOffset(document, issue), name + issue.message, isSecret);
+    const problem = at(findOffset(document, issue), name + issue.message, isSecret);
+    return issue.hint === undefined ? problem : { ...problem, hint: issue.hint };
   });
   const problems = [...broken, ...wrong].sort((a, b) => a.line - b.line || a.column - b.column);
   return { content, problems, problemAt };

@@ -16,9 +16,12 @@ import { topicNames } from './topic-choice.ts';
 
 const scopeNames = (): readonly string[] => ['bundle', ...topicNames()];
 
+/** The hint of an issue with an unknown topic. */
+const TOPICS_HINT = { hint: 'perilbook topics lists all topics.' };
+
 function noTopic(name: string, names = topicNames()): string {
   const shown = looksLikeKey(name) ? '' : ` ${JSON.stringify(name)}`;
-  return `unknown topic${shown}${joined(name, names) || didYouMean(name, names) || topicsWith(name)} (perilbook topics lists them)`;
+  return `unknown topic${shown}${joined(name, names) || didYouMean(name, names) || topicsWith(name)}`;
 }
 
 /** Suggests commas between topics with blanks: PowerShell makes a list of words with commas, which npm's starter joins again with blanks. */
@@ -64,7 +67,10 @@ const inputPath = named(readInputPath);
 
 const topic = z
   .string()
-  .refine((name) => topicNames().includes(name), { error: ({ input }) => noTopic(String(input)) })
+  .refine((name) => topicNames().includes(name), {
+    error: ({ input }) => noTopic(String(input)),
+    params: TOPICS_HINT,
+  })
   .meta({
     id: 'topic',
     anyOf: [
@@ -82,7 +88,7 @@ const scope = z
     // The scope may be a mistyped key.
     const message =
       near === '' ? 'unknown scope (a topic or bundle)' : noTopic(context.value, scopeNames());
-    context.issues.push({ code: 'custom', input: context.value, message });
+    context.issues.push({ code: 'custom', input: context.value, message, params: TOPICS_HINT });
   })
   .meta({ id: 'scope', enum: [...scopeNames()] });
 
@@ -218,7 +224,7 @@ export const SCHEMAS = {
           input: value,
           path: [name],
           message: noTopic(name),
-          params: { isName: true },
+          params: { isName: true, ...TOPICS_HINT },
         });
       }
     })

@@ -8,10 +8,11 @@ export function checkedSettings(given: object): JobFile {
   const { settings, issues } = checkSettings(definedOnly(given));
   const [first] = issues;
   if (first === undefined) return settings;
-  const { path, message, isName } = first;
+  const { path, message, isName, hint: advice } = first;
   const isSecret = path.includes('api_keys');
   const name = isName || isSecret ? path.slice(0, -1) : path;
-  const hint = isSecret ? KEY_HINT : 'Correct this setting: docs/reference/job-file.md lists them.';
+  const correct = advice ?? 'Correct this setting: docs/reference/job-file.md lists them.';
+  const hint = isSecret ? KEY_HINT : correct;
   throw new PerilbookError(
     'USAGE',
     `${name.length === 0 ? '' : `${name.join('.')}: `}${message}`,

@@ -43,6 +43,6 @@ export function withDescribedLayers(
 
 function describedTwice(name: string, one: UsableLayer, other: UsableLayer): PerilbookError {
   const message = `${name} is described by ${one.file}, and otherwise by ${other.file}`;
-  const hint = 'Give one of them another name, or run their jobs in processes of their own.';
+  const hint = 'Give one layer another name, or run the two jobs in processes of their own.';
   return new PerilbookError('USAGE', message, hint);
 }

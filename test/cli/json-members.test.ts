@@ -233,7 +233,7 @@ const DATA_LOAD: Members<LoadResult> = {
 const SOURCE_ERROR: Members<SourceErrorJson> = { code: '!', message: '!', hint: '!' };
 
 const JOB_CHECK: Members<JobCheckJson> = { file: '!', ok: '!', problems: '!', warnings: '!' };
-const JOB_PROBLEM: Members<JobProblemJson> = { line: '!', column: '!', message: '!' };
+const JOB_PROBLEM: Members<JobProblemJson> = { line: '!', column: '!', message: '!', hint: '?' };
 
 const FINISHED: Members<RunFinished> = {
   event: '!',

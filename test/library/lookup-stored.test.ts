@@ -85,7 +85,7 @@ test('a look-up whose answers are lost keeps to its budget beside others, and na
     [50, 50, 1].map((budget, index) => lookup(rows[index]!, 'wildfire', { source, store, budget })),
   );
   assert.deepEqual(statuses(found), ['ok', 'ok', 'deferred']);
-  const lost = '1 call without a usable answer may have cost 1 of them.';
+  const lost = '1 call without a usable answer may have cost 1.';
   assert.equal(found[2]!.note, `not bought yet. The budget of 1 credit is reached: ${lost}`);
   assert.equal(charged(), 3);
 });

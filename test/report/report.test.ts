@@ -99,6 +99,7 @@ test('a partly answered book in two currencies: each figure is a sum of what is 
   // Values of two currencies are never added, and no line of the page says so.
   assert.ok(page.includes('$15.0 M (4 locations), CAD 16.0 M (1 location). They are not added'));
   assert.doesNotMatch(page, /add the numbers/);
+  assert.ok(page.includes('To see another currency, for example: <code>--currency CAD</code>.'));
   const sums = facts.currencies.map(({ currency, value }) => `${currency} ${value}`);
   assert.deepEqual(sums, ['USD 15000000', 'CAD 16000000']);
 });

@@ -321,7 +321,7 @@ test('all problems in the order of the file, each beginning with the setting tha
   assert.equal(errorOf('budget: x\n').hint, 'Correct this line.');
   assert.equal(
     errorOf('budget: x\nprecision: y\n').hint,
-    'Correct this line. It has more errors: perilbook job check job.yaml lists them.',
+    'Correct this line. The file has more errors: perilbook job check job.yaml lists them.',
   );
   assert.throws(() => parseJobFile('budget: x\nprecision: y\n', 'a&b.yaml'), {
     hint: /job check (["'])a&b\.yaml\1 lists/,

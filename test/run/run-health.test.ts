@@ -221,7 +221,7 @@ test('a single whose topic failed five times in a row, and any call of a service
 });
 
 test('a run that ends at a limit says which, and how much of it may have been charged for nothing', () => {
-  const lost = ': 1 call without a usable answer may have cost 15 of them';
+  const lost = ': 1 call without a usable answer may have cost 15';
   for (const [budget, creditsSpent, callsUnknown, reason, message] of [
     [40, 0, 0, 'budget', 'Budget (40 credits) is too small for even one location.'],
     [40, 30, 0, 'budget', 'The budget of 40 credits is reached.'],

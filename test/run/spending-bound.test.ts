@@ -400,7 +400,8 @@ test('the message of a reached budget counts the calls that were in flight at th
   const { stop } = await harness.run(job, { baseUrl: service.url });
   const [run] = await harness.store.runs();
   const [statement] = await harness.store.statement({ by: 'run' });
-  const [, calls, credits] =
-    /: (\d+) calls? without a usable answer may have cost (\d+) of them/.exec(stop!.message)!;
+  const [, calls, credits] = /: (\d+) calls? without a usable answer may have cost (\d+)/.exec(
+    stop!.message,
+  )!;
   assert.deepEqual([Number(calls), Number(credits)], [statement!.calls.unknown, run!.unknown]);
 });

@@ -30,7 +30,7 @@ const jobCheckCommand: RunCommand<Flags<'job check'>> = async (context, flags, [
   });
   if (flags.json) {
     const asJson = (listed: readonly JobProblem[]): JobProblemJson[] =>
-      listed.map(({ line, column, message }) => ({ line, column, message }));
+      listed.map(({ line, column, message, hint }) => ({ line, column, message, hint }));
     const value: JobCheckJson = {
       file,
       ok: problems.length === 0,
@@ -40,8 +40,8 @@ const jobCheckCommand: RunCommand<Flags<'job check'>> = async (context, flags, [
     sayJson(context, value);
   } else {
     const color = colorFor(context, context.stdout);
-    const words = (kind: string, { line, column, message, shown }: JobProblem) =>
-      `${file}:${line}:${column}: ${kind}${message}${shown}`;
+    const words = (kind: string, { line, column, message, shown, hint }: JobProblem) =>
+      `${file}:${line}:${column}: ${kind}${message}${shown}${hint === undefined ? '' : `\n  hint: ${hint}`}`;
     const verdict =
       problems.length > 0
         ? `${counted(problems.length, 'error')}: this job cannot run.`

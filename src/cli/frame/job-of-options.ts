@@ -4,7 +4,7 @@ import { readInputPath } from '../../base/path-names.ts';
 import { dataFolderOf, homeFolder, NO_FOLDER } from '../../base/platform-folders.ts';
 import { isSamePath } from '../../base/same-path.ts';
 import { commandLine, shellWord } from '../../base/shell-words.ts';
-import { checkSettings, type JobFile } from '../../job/job-file.ts';
+import { checkSettings, type JobFile, type SettingIssue } from '../../job/job-file.ts';
 import { definedOnly, mergeJobFiles, relativeTo } from '../../job/merge-settings.ts';
 import { readJobFile } from '../../job/read-job-file.ts';
 import type { Given, JobFlags } from '../../job/setting-table.ts';
@@ -205,7 +205,7 @@ function gather(
     ) {
       throw usageError(
         '--service cannot be combined with --base-url and --api-key-file',
-        'Leave one of them out.',
+        'Leave out --service, or --base-url with --api-key-file.',
       );
     }
     const location = { ...job.location, ...part.location };
@@ -233,8 +233,9 @@ function checkedPart(option: JobOption, given: Given, shown: string, help: strin
   );
   if (issues.length > 0) {
     // A map of settings is for the job file.
-    const message = issues[0]!.message.replace(', sample or a map of settings', ' or sample');
-    throw usageError(`${shown}: ${message}`, help);
+    const [{ message: fault, hint = help }] = issues as [SettingIssue];
+    const message = fault.replace(', sample or a map of settings', ' or sample');
+    throw usageError(`${shown}: ${message}`, hint);
   }
   return isWithoutAddress && typeof settings.service === 'object'
     ? { service: { ...settings.service, base_url: '' } }

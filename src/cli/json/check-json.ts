@@ -10,6 +10,8 @@ export interface JobProblemJson {
   readonly column: number;
   /** What is wrong there. */
   readonly message: string;
+  /** What to do; absent where the message says enough. */
+  readonly hint?: string | undefined;
 }
 
 /** What `job check --json` prints. */

@@ -275,7 +275,7 @@ function verdict(prepared: Prepared): string {
   const { connection, job, summary } = prepared;
   // A subscription or a budget of the job shows what a paid service would do: nobody is charged.
   const isShown = connection.sample && summary.credits > 0 && !isUnlimited(job);
-  return `${buyingVerdict(prepared)}${isShown ? ' The sample charges none of them.' : ''}`;
+  return `${buyingVerdict(prepared)}${isShown ? ' The sample charges none.' : ''}`;
 }
 
 function buyingVerdict(prepared: Prepared): string {

@@ -122,7 +122,7 @@ const HEADER_LINE =
 /** The first byte of the header line. @throws USAGE, INPUT_UNREADABLE */
 function linesAbove({ name, head }: InputFile, { headerLine = 1, header }: OpenOptions) {
   if (header === false) {
-    const hint = 'Leave out one of them: --header-line, or --no-header (header: false).';
+    const hint = 'Leave out --header-line, or --no-header (header: false).';
     throw new PerilbookError('USAGE', 'A header line is given for an input without a header', hint);
   }
   let from = head.toString('latin1', 0, BOM.length) === BOM ? BOM.length : 0;

@@ -91,7 +91,7 @@ function refuseSameNames(parts: readonly ListedPart[]): void {
     const other = names.get(plain);
     if (other !== undefined) {
       const message = `The parts ${other} and ${name} differ only in case or accents`;
-      const hint = 'Rename one of them: some file systems would write both to one file.';
+      const hint = 'Rename one part: some file systems would write both to one file.';
       throw new PerilbookError('INPUT_UNREADABLE', message, hint, { file: name });
     }
     names.set(plain, name);

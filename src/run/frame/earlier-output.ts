@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { PerilbookError } from '../../base/errors.ts';
-import { counted } from '../../base/format-numbers.ts';
+import { counted, grouped } from '../../base/format-numbers.ts';
 import { perilbookColumns, SAMPLE_NOTE } from '../../columns/row.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
@@ -221,7 +221,7 @@ function lossText(loss: Loss): string {
   if (loss.kind === 'other_source')
     return `has answers of ${sourceText(loss.earlier, loss.now)}, and this run would replace them by those of ${sourceText(loss.now, loss.earlier)}`;
   const { earlier, now } = loss;
-  return `has ${counted(earlier, 'row')} with answers, and this run would leave ${now === 0 ? 'none' : `${now} of them`}`;
+  return `has ${counted(earlier, 'row')} with answers, and this run would leave ${now === 0 ? 'none' : grouped(now)}`;
 }
 
 function sourceText({ kind, address }: AnswersFrom, other: AnswersFrom): string {

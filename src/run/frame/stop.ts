@@ -165,7 +165,7 @@ export function limitReached(
   const unknown =
     callsUnknown === 0
       ? ''
-      : `: ${counted(callsUnknown, 'call')} without a usable answer may have cost ${grouped(creditsUnknown)} of them`;
+      : `: ${counted(callsUnknown, 'call')} without a usable answer may have cost ${grouped(creditsUnknown)}`;
   if (job.budget === limits.budget) {
     return creditsSpent + creditsUnknown === 0
       ? stopFor('budget', `Budget (${credits}) is too small for even one location.`)
