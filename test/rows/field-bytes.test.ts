@@ -14,6 +14,9 @@ const number = fc.oneof(
   fc
     .tuple(fc.integer(), fc.constantFrom(1, 10, 1_000, 10_000, 1e6, 1e7))
     .map(([digits, by]) => digits / by),
+  // Loss rates: up to 15 decimals, mostly zeros first.
+  fc.tuple(fc.integer(), fc.constantFrom(1, 100, 1e5)).map(([digits, by]) => (digits * by) / 1e15),
+  fc.maxSafeInteger().map((digits) => Math.round(digits / 10) / 1e15),
   fc.constantFrom(
     ...[0, -0, 1, 10, 100, -1_000_000, 1e-6, 1e-7, 999_999_999.999_999, 1e9],
     0.1 + 0.2,

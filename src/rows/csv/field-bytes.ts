@@ -13,11 +13,14 @@ import type { Dialect } from './dialect.ts';
 const MILLION = 1e6;
 /** A decimal of at most 15 digits that reads back to the same double is its shortest form, which is what `String` gives. */
 const MOST_MILLIONTHS = 1e15;
+/** Loss rates have at most 15 decimals. */
+const RATE_DECIMALS = 15;
+const RATE_PARTS = 10 ** RATE_DECIMALS;
 /** A number in digits takes at most 24 bytes, the delimiter one, quotes around it two. */
 const NUMBER_BYTES = 27;
 /** Ratings and statuses repeat; place names do not. */
 const TEXTS_KEPT = 4096;
-const [ZERO, POINT, MINUS, COMMA] = [48, 46, 45, 44];
+const [ZERO, POINT, MINUS, COMMA, EXPONENT] = [48, 46, 45, 44, 101];
 
 /** Takes the encoded fields of a place: the first `length` bytes of a buffer that the next place reuses. */
 type TakePlace = (bytes: Buffer, length: number, fields: number) => void;
@@ -123,7 +126,10 @@ function putNumber(bytes: Buffer, from: number, value: number): number {
   const size = Math.abs(value);
   const millionths = Math.round(size * MILLION);
   if (!(millionths < MOST_MILLIONTHS) || millionths / MILLION !== size) {
-    return from + bytes.write(String(value), from, 'latin1');
+    const parts = Math.round(value * RATE_PARTS);
+    return parts > 0 && parts < RATE_PARTS && parts / RATE_PARTS === value
+      ? putFraction(bytes, from, parts)
+      : from + bytes.write(String(value), from, 'latin1');
   }
   // Minus zero is `0` in a text.
   if (value < 0) bytes[from] = MINUS;
@@ -145,6 +151,46 @@ function putDecimal(bytes: Buffer, from: number, millionths: number): number {
   return putDigits(bytes, at + 1, fraction, digits);
 }
 
+/** Writes a number below 1 with more than six decimals and no more than a rate has, in parts of a rate: below a millionth with an exponent,
+ * as `String` does. */
+function putFraction(bytes: Buffer, from: number, parts: number): number {
+  let [left, digits] = [parts, RATE_DECIMALS];
+  while (left % 10 === 0) {
+    left /= 10;
+    digits--;
+  }
+  const own = digitsOf(left);
+  if (digits - own < 6) {
+    bytes[from] = ZERO;
+    bytes[from + 1] = POINT;
+    return putLongDigits(bytes, from + 2, left, digits);
+  }
+  // The first digit stands before the point.
+  const to = putLongDigits(bytes, own > 1 ? from + 1 : from, left, own);
+  if (own > 1) {
+    bytes[from] = bytes[from + 1]!;
+    bytes[from + 1] = POINT;
+  }
+  bytes[to] = EXPONENT;
+  bytes[to + 1] = MINUS;
+  const exponent = digits - own + 1;
+  return putDigits(bytes, to + 2, exponent, digitsOf(exponent));
+}
+
+/** As `putDigits`, for up to 15 digits. */
+function putLongDigits(bytes: Buffer, at: number, value: number, digits: number): number {
+  const rest = digits - DIGITS_AT_ONCE;
+  if (rest <= 0) return putDigits(bytes, at, value, digits);
+  const high = Math.floor(value / MOST_AT_ONCE);
+  const middle = putDigits(bytes, at, high, rest);
+  return putDigits(bytes, middle, value - high * MOST_AT_ONCE, DIGITS_AT_ONCE);
+}
+
+/** Digits of a number that divides in 32 bits. */
+const DIGITS_AT_ONCE = 9;
+const MOST_AT_ONCE = 10 ** DIGITS_AT_ONCE;
+
+/** @param value below 2^31 */
 function putDigits(bytes: Buffer, at: number, value: number, digits: number): number {
   let left = value;
   for (let to = at + digits - 1; to >= at; to--) {

@@ -6,7 +6,12 @@ import {
   packedWidth,
 } from '../../formats/packed/output-places.ts';
 import { FieldPacker, skipFields, TAGS } from '../../formats/packed/packed-fields.ts';
-import { lossCents, lossField, lossWidth } from '../../formats/packed/place-losses.ts';
+import {
+  lossCents,
+  lossField,
+  lossWidth,
+  type PlaceLosses,
+} from '../../formats/packed/place-losses.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { isWritten, type TableColumn } from '../port.ts';
 import { FieldEncoder, type FieldFormat } from './field-bytes.ts';
@@ -22,6 +27,8 @@ const MILLION = 1e6;
 const TEXT_BYTES = 256;
 /** Room for a field, and what is written beyond its end. */
 const FIELD_BYTES = TEXT_BYTES + 8;
+/** Of an amount below a thousand million. */
+const MOST_CENTS = 1e11;
 const DAY_MS = 86_400_000;
 const DAY_LENGTH = '2026-03-10T'.length;
 
@@ -91,8 +98,8 @@ export function placedText(
   );
   const most = Math.max(0, ...kindBytes.map(({ length }) => length)) + (width + 2) * FIELD_BYTES;
   const lossBytes = losses === null ? 0 : lossWidth(losses) * FIELD_BYTES;
-  /** The text of rates by their number: the places of a tract have the same. */
-  const rateTexts: Buffer[] = [];
+  const firstLoss = firstPacked + width;
+  const rateText = losses === null ? null : rateTexts(losses, format, added.slice(firstLoss));
   /** 1 for each packed field of a column of Perilbook's: a text of another one is written as it is. */
   const isOwnColumn = Uint8Array.from({ length: width }, (_, field) =>
     isWritten(added[firstPacked + field]!) ? 1 : 0,
@@ -165,24 +172,33 @@ export function placedText(
     return to + 7 - zeros[low]!;
   }
 
+  /** A number below a thousand. */
+  function putWhole(number: number, at: number): number {
+    view.setUint32(at, whole[number]!, true);
+    return at + (number < 10 ? 1 : number < 100 ? 2 : 3);
+  }
+
   /** An amount as `String` writes it: without zeros at the end. */
   function putCents(cents: number, column: number, at: number): number {
-    const dollars = Math.floor(cents / 100);
-    if (!(cents >= 0 && dollars < 1e9 && hasPoint))
+    if (!(cents >= 0 && cents < MOST_CENTS && hasPoint))
       return at + encode(Number.isNaN(cents) ? null : cents / 100, column).copy(bytes, at);
-    let to = at;
-    bytes[to++] = delimiter;
-    const [high, middle] = [Math.floor(dollars / 1e6), Math.floor(dollars / 1000) % 1000];
-    const groups = high > 0 ? [high, middle, dollars % 1000] : [middle, dollars % 1000];
-    let isFirst = true;
-    for (let group = 0; group < groups.length; group++) {
-      const digits = groups[group]!;
-      if (isFirst && digits === 0 && group < groups.length - 1) continue;
-      view.setUint32(to, (isFirst ? whole : three)[digits]!, true);
-      to += isFirst && digits < 100 ? (digits < 10 ? 1 : 2) : 3;
-      isFirst = false;
-    }
+    bytes[at] = delimiter;
+    const dollars = (cents / 100) | 0;
     const rest = cents - dollars * 100;
+    const thousands = (dollars / 1000) | 0;
+    let to = at + 1;
+    if (thousands === 0) to = putWhole(dollars, to);
+    else {
+      const millions = (thousands / 1000) | 0;
+      if (millions === 0) to = putWhole(thousands, to);
+      else {
+        to = putWhole(millions, to);
+        view.setUint32(to, three[thousands - millions * 1000]!, true);
+        to += 3;
+      }
+      view.setUint32(to, three[dollars - thousands * 1000]!, true);
+      to += 3;
+    }
     if (rest === 0) return to;
     view.setUint32(to, pointed[rest * 10]!, true);
     return to + (rest % 10 === 0 ? 2 : 3);
@@ -191,13 +207,7 @@ export function placedText(
   function putLosses(place: number, value: number, at: number): number {
     const { topics, rates, numberOf, hasAmounts } = losses!;
     const number = numberOf[place]!;
-    const first = firstPacked + width;
-    rateTexts[number] ??= Buffer.concat(
-      Array.from({ length: topics + 2 }, (_, index) =>
-        Buffer.from(encode(lossField(losses!, number, index, Number.NaN), first + index)),
-      ),
-    );
-    let to = at + rateTexts[number].copy(bytes, at);
+    let to = at + rateText!(number).copy(bytes, at);
     if (!hasAmounts) return to;
     let [sum, count] = [0, 0];
     for (let topic = 0; topic < topics; topic++) {
@@ -206,11 +216,11 @@ export function placedText(
         bytes[to++] = delimiter;
         continue;
       }
-      to = putCents(cents, first, to);
+      to = putCents(cents, firstLoss, to);
       sum += cents;
       count++;
     }
-    return putCents(count === 0 ? Number.NaN : sum, first, to);
+    return putCents(count === 0 ? Number.NaN : sum, firstLoss, to);
   }
 
   return (gathered, place, value = Number.NaN) => {
@@ -258,6 +268,29 @@ export function placedText(
       to--;
     }
     gathered.used = to;
+  };
+}
+
+/** Makes the texts of rates by their number, each with a delimiter before it: the places of a tract have the same. */
+function rateTexts(
+  losses: PlaceLosses,
+  format: FieldFormat,
+  added: readonly TableColumn[],
+): (number: number) => Buffer {
+  const count = losses.topics + 2;
+  let text = Buffer.alloc(0);
+  const encoder = new FieldEncoder(format, added.slice(0, count), true, (bytes, length) => {
+    text = Buffer.from(bytes.subarray(0, length));
+  });
+  const texts: Buffer[] = [];
+  return (number) => {
+    if (texts[number] === undefined) {
+      for (let field = 0; field < count; field++)
+        encoder.put(lossField(losses, number, field, Number.NaN));
+      encoder.endPlace();
+      texts[number] = text;
+    }
+    return texts[number];
   };
 }
 
