@@ -1,6 +1,6 @@
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
-import { dataFolderOf, formerFolder, homeFolder, withHome } from '../base/platform-folders.ts';
+import { formerFolder, homeFolder, withHome } from '../base/platform-folders.ts';
 import { type CliContext, print, printJson, say } from './frame/context.ts';
 import { logLine, wantsJsonLog } from './frame/log-lines.ts';
 import type { PrintedError } from './json/printed-values.ts';
@@ -67,22 +67,16 @@ async function runLine(context: CliContext): Promise<ExitCode> {
 
 /** Declares the layers that are described beside a job file, in the working folder and in the folder of data: their names are topics then. */
 async function declareLayers(context: CliContext): Promise<void> {
-  const { args, env, workingFolder } = context;
-  // A service sells the topics of its contract.
-  if (args[0] === 'service') return;
+  const { args, workingFolder } = context;
+  const { declareLayers: declare, withBrought } = await import('../contract/topics.ts');
+  // A service sells the topics of its contract, and the layers that it is told to.
+  if (args[0] === 'service') return declare([]);
   const jobs = args
     .filter((arg) => /\.ya?ml$/i.test(arg))
     .map((arg) => resolve(workingFolder, arg));
-  const folder = dataFolderOf(env);
-  const { layerFiles } = await import('../job/layer-files.ts');
-  const files = layerFiles(
-    [...jobs.map((job) => dirname(job)), workingFolder],
-    folder === null ? null : join(folder, 'layers'),
-  );
-  if (files.length === 0) {
-    const { declareWithBrought } = await import('../contract/topics.ts');
-    return declareWithBrought([]);
-  }
+  const { describedLayerFiles } = await import('./frame/layer-folders.ts');
+  const files = describedLayerFiles(context, jobs.map(dirname));
+  if (files.length === 0) return declare(withBrought([]));
   const { declareFound, findLayers } = await import('../job/read-layers.ts');
   const { layers, broken } = findLayers(files);
   declareFound([...layers.values()].map(({ layer }) => layer));

@@ -213,10 +213,10 @@ export function declareLayers(layers: readonly LayerDescription[]): void {
   listTopics(layers);
 }
 
-/** Declares the layers of a user's own, and those that Perilbook brings: of two with one name, the user's. */
-export function declareWithBrought(layers: readonly LayerDescription[]): void {
-  const own = new Set(layers.map(({ layer }) => layer));
-  declareLayers([...BROUGHT.filter(({ layer }) => !own.has(layer)), ...layers]);
+/** The layers of a user's own, and those that Perilbook brings: of two with one name, the user's. */
+export function withBrought(layers: readonly LayerDescription[]): readonly LayerDescription[] {
+  const own = new Set<string>(layers.map(({ layer }) => layer));
+  return [...BROUGHT.filter(({ layer }) => !own.has(layer)), ...layers];
 }
 
 function listTopics(declared: readonly LayerDescription[]): void {

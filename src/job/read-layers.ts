@@ -12,7 +12,7 @@ import {
   layerSchema,
   pointSchema,
 } from '../contract/layers/layer-description.ts';
-import { declareWithBrought, MOST_LAYERS, PAID_SLUGS } from '../contract/topics.ts';
+import { declareLayers, MOST_LAYERS, PAID_SLUGS, withBrought } from '../contract/topics.ts';
 
 /* Reads and checks the descriptions of layers that a user wrote. */
 
@@ -63,7 +63,7 @@ export function declareFound(layers: readonly LayerDescription[]): void {
     const hint = 'Move the descriptions that are not used to another folder.';
     throw new PerilbookError('USAGE', message, hint);
   }
-  declareWithBrought(layers);
+  declareLayers(withBrought(layers));
 }
 
 /** Reads and checks a description. */

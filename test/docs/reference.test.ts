@@ -14,13 +14,13 @@ import {
   allLayers,
   type Category,
   declareLayers,
-  declareWithBrought,
   isBuiltIn,
   type LayerSlug,
   NATURAL_SLUGS,
   TIME_TO_LIVE,
   TOPICS,
   topicOf,
+  withBrought,
 } from '../../src/contract/topics.ts';
 import type { Source } from '../../src/data/sources/source.ts';
 import { SOURCES } from '../../src/data/sources/source-table.ts';
@@ -254,7 +254,7 @@ test('docs/reference/sources.md has the licences as data get shows them', () => 
 
 test('docs/reference/sources.md and docs/analyst/layers.md name each layer that Perilbook brings', (t) => {
   t.after(() => declareLayers([]));
-  declareWithBrought([]);
+  declareLayers(withBrought([]));
   const brought = allLayers().flatMap(({ layer }) =>
     isBuiltIn(topicOf(layer as LayerSlug)) ? [] : layer,
   );

@@ -7,7 +7,7 @@ import {
   SUBSCRIPTIONS,
   type Subscription,
 } from '../../contract/subscriptions.ts';
-import { TOPIC_SLUGS } from '../../contract/topics.ts';
+import { isTopicSlug, TOPIC_SLUGS } from '../../contract/topics.ts';
 import { openDataReadOnly } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import {
@@ -24,6 +24,7 @@ import { readDatabaseName } from '../../sql/database-name.ts';
 import { completeAddress, isPostgresAddress, shownAddress } from '../../sql/postgres-address.ts';
 import { type CliContext, dataFolder, printData, printResult, say } from '../frame/context.ts';
 import { refuseMissing } from '../frame/data-settings.ts';
+import { declareNamed, declareSold } from '../frame/sold-layers.ts';
 import { table } from '../messages/format.ts';
 import { durationOption, pathGiven, type RunCommand, usageError } from '../options/command.ts';
 import type { CommandName, Flags } from '../options/command-table.ts';
@@ -159,7 +160,13 @@ export const serviceCommands = {
   /** The new key is written to stdout, once. */
   'service key create': onAccounts<'service key create'>(async (context, accounts, flags) => {
     const life = durationOption('expires-in', flags['expires-in']);
-    showOnce(context, await accounts.createKey(flags.account, parseScopes(flags), life ?? null));
+    const scopes = parseScopes(flags);
+    // An unknown one is refused as a scope.
+    declareNamed(
+      context,
+      scopes.filter((scope) => scope !== 'bundle' && !isTopicSlug(scope)),
+    );
+    showOnce(context, await accounts.createKey(flags.account, scopes, life ?? null));
   }, true),
   'service key list': onAccounts<'service key list'>(async (context, accounts, flags) => {
     const keys = await accounts.listKeys(flags.account);
@@ -234,6 +241,8 @@ async function startCommand(
 ): Promise<undefined> {
   const port = flags.port ?? DEFAULT_PORT;
   const files = resolveServiceFiles(context, flags);
+  const layers = namesIn(flags.layers ?? '');
+  declareSold(context, layers);
   if (flags.db !== undefined) refuseMissing(files.data, '--db');
   if (flags.accounts !== undefined) refuseNoAccounts(files, flags);
   await using accounts = await accountsOpener(context, files);
@@ -249,6 +258,7 @@ async function startCommand(
   );
   if (sample) say(context, 'Sample data: made up, not for decisions.');
   say(context, `${counted(topics.length, 'topic')} can be answered.`);
+  if (layers.length > 0) say(context, `Sold besides, a credit a call: ${layers.join(' ')}`);
   if (unavailable.length > 0) {
     const how =
       'perilbook data shows how to get them; perilbook data load sample fills all with sample data';
@@ -296,10 +306,18 @@ function showOnce(context: CliContext, { id, key }: NewKey): void {
   printData(context, key);
 }
 
+/** `all` are the topics of the contract and flood zones: a layer is named. */
 function parseScopes({ scopes }: Flags<'service key create'>): string[] {
-  const names = scopes.split(',').map((name) => name.trim());
-  return names.includes('all') ? ['bundle', ...TOPIC_SLUGS] : names;
+  const names = namesIn(scopes);
+  if (!names.includes('all')) return names;
+  return ['bundle', ...TOPIC_SLUGS, ...names.filter((name) => name !== 'all')];
 }
+
+const namesIn = (list: string): string[] =>
+  list
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
 
 const FIGURES = {
   creditsPerMonth: 'credits-per-month',

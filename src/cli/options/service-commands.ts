@@ -59,6 +59,10 @@ export const SERVICE_COMMANDS = {
     examples: ['service start --port 8737'],
     options: {
       port: { ...port, describe: 'port to listen on (default 8737)' },
+      layers: {
+        type: 'string',
+        describe: 'layers to sell besides, a credit a call: ca_fire_zone,my_fire (default: none)',
+      },
       ...files,
       ...log,
     },
