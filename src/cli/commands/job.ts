@@ -7,6 +7,7 @@ import { type JobProblem, readJobText } from '../../job/read-job-file.ts';
 import { formatOfOutput } from '../../rows/open/file-formats.ts';
 import { checkJob } from '../../run/check-job.ts';
 import { type CliContext, print, printJson, runHost, sayJson } from '../frame/context.ts';
+import { isJobFile } from '../frame/job-of-options.ts';
 import type { JobCheckJson, JobProblemJson } from '../json/check-json.ts';
 import { colorFor } from '../messages/format.ts';
 import { type RunCommand, usageError } from '../options/command.ts';
@@ -17,7 +18,7 @@ import { EXIT } from '../options/exit-codes.ts';
 const jobCheckCommand: RunCommand<Flags<'job check'>> = async (context, flags, [file]) => {
   if (file === undefined)
     throw usageError('Missing job file', 'Name it: perilbook job check FILE.yaml');
-  if (formatOfOutput(file) !== null) {
+  if (!isJobFile(file) && formatOfOutput(file) !== null) {
     const check = commandLine('plan', [file], {});
     const hint = `A job file ends in .yaml. To check an input: ${check}.`;
     throw usageError(`${file} is an input file, not a job file`, hint);

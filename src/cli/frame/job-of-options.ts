@@ -127,7 +127,8 @@ function foldersOf(context: CliContext): JobFolders {
   };
 }
 
-function isJobFile(word: string): boolean {
+/** Whether a word of a command line names a job file. */
+export function isJobFile(word: string): boolean {
   return /\.ya?ml$/i.test(word);
 }
 
