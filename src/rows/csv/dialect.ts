@@ -33,6 +33,7 @@ export interface Dialect extends EncodingOfText {
 
 /** The formats of text with a delimiter, by their extensions. A file with any other delimiter is CSV, and one called .csv may have each. */
 export const DELIMITED_FORMATS = {
+  psv: { delimiter: '|', extensions: ['.psv'] },
   tsv: { delimiter: '\t', extensions: ['.tsv', '.tab'] },
   csv: { delimiter: ',', extensions: ['.csv'] },
 } as const;

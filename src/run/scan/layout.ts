@@ -101,7 +101,7 @@ function decideLayout(head: FileHead, rowFile: RowSource, job: Job): Layout {
     geoparquet || (other !== null && formatNamed(other).making?.isOfFeatures === true);
   const buildings = losses === 'amounts' ? buildingColumns(names, values) : [];
   const currency = values.length === 0 ? null : currencyColumn(names);
-  const isConverted = format !== rowFile.format;
+  const isConverted = other !== null;
   const read = [lat, lng, ...values, ...(currency === null ? [] : [currency])];
   const letters = [compass?.lat, compass?.lng].filter((column) => column != null);
   const positionOf = (column: number | null | undefined) =>
