@@ -301,17 +301,19 @@ export interface RunSummary extends PlanSummary {
   readonly stopped: string | null;
   /** When to run again; null where no time is known. */
   readonly resume_after: string | null;
-  /** Null without a value column, and for values in several currencies; absent for a job without losses. */
-  readonly losses?: LossSummary | null;
+  /** One for each currency of the values, most rows first; empty without a value column. Absent for a job without losses. */
+  readonly losses?: readonly LossSummary[];
 }
 
-/** Expected annual losses, to the cent. They are in the currency of the file. */
+/** Expected annual losses of the rows with values in one currency, to the cent. */
 export interface LossSummary {
-  /** The expected annual loss of all rows whose place has a rate. */
+  /** The code of the currency; null where the file says none. */
+  readonly currency: string | null;
+  /** The expected annual loss of all these rows whose place has a rate. */
   readonly annual_loss: number;
   /** The value that the rates apply to, of the rows whose place has a rate. */
   readonly value: number;
-  /** The same value of all located rows. */
+  /** The same value of all of them that are located. */
   readonly all_value: number;
   /** The natural topics with a rate somewhere, the largest loss first. */
   readonly topics: readonly {

@@ -274,14 +274,14 @@ export function runSummary({
     last_failure: spent.lastFailure || null,
     stopped: stop?.message ?? null,
     resume_after: isoTime(stop?.resumeAfter ?? null),
-    ...(job.losses && { losses: lossSummary(written.losses) }),
+    ...(job.losses && { losses: written.losses.map(lossSummary) }),
   };
 }
 
-function lossSummary(losses: LossSums | null): LossSummary | null {
-  if (losses === null) return null;
+function lossSummary(losses: LossSums): LossSummary {
   const toCents = (amount: number) => Math.round(amount * 100) / 100;
   return {
+    currency: losses.currency,
     annual_loss: toCents(losses.annualLoss),
     value: toCents(losses.value),
     all_value: toCents(losses.allValue),

@@ -146,6 +146,7 @@ test('300 places get the rates of their tract, and the amounts of their building
 
 /** A member that is renamed breaks the programs of users. */
 const LOSSES: Readonly<Record<keyof LossSummary, true>> = {
+  currency: true,
   annual_loss: true,
   value: true,
   all_value: true,
@@ -155,7 +156,10 @@ const LOSSES: Readonly<Record<keyof LossSummary, true>> = {
 test('the summary, the line at the end and the report have the sums of the output', async (t) => {
   const folder = await bookFolder(t);
   const { stderr, stdout } = await ran(folder, '--losses', '--json');
-  const { losses, columns } = JSON.parse(stdout);
+  const {
+    losses: [losses],
+    columns,
+  } = JSON.parse(stdout);
   assert.deepEqual(Object.keys(losses).sort(), Object.keys(LOSSES).sort());
   assert.deepEqual(columns.loss_value, ['BuildingTIV']);
   const text = outputOf(folder);
@@ -198,6 +202,50 @@ test('the summary, the line at the end and the report have the sums of the outpu
   const page = readFileSync(join(folder, 'report.html'), 'utf8');
   assert.match(page, /<h2[^>]*>Expected annual loss<\/h2>/);
   assert.match(page, /They are no price of a house/);
+});
+
+test('amounts in several currencies have a sum each, of the buildings alone', async (t) => {
+  const folder = await bookFolder(t);
+  const [rate, other] = [0, 3].map((tract) => rateOf(tract, NATURAL_SLUGS.indexOf('hail'))!);
+  const [here, there] = ['40.05,-97.95', '40.05,-97.65'];
+  // Two currencies at one place, and a place without a rate.
+  writeFileSync(
+    join(folder, 'book.csv'),
+    `lat,lng,BuildingTIV,ContentsTIV,LocCurrency\n${[
+      `${here},1000000,700,USD`,
+      `${here},3000000,700,EUR`,
+      `${there},2000000,700,EUR`,
+      `${there},5000000,,`,
+      '42.5,-99,8000000,700,EUR',
+    ].join('\n')}\n`,
+  );
+  const hail = ['--losses', '--topics', 'hail'];
+  const { stderr, stdout } = await perilbook(['run', 'book.csv', '--yes', ...hail, '--json'], {
+    folder,
+  });
+  const { losses } = JSON.parse(stdout || assert.fail(stderr));
+  const cent = (amount: number) => Math.round(amount * 100) / 100;
+  const sums = [
+    ['EUR', 3e6 * rate! + 2e6 * other!, 5e6, 13e6],
+    ['USD', 1e6 * rate!, 1e6, 1e6],
+    [null, 5e6 * other!, 5e6, 5e6],
+  ] as const;
+  assert.deepEqual(
+    losses,
+    sums.map(([currency, sum, value, all_value]) => ({
+      ...{ currency, annual_loss: cent(sum), value, all_value },
+      topics: [{ topic: 'hail', annual_loss: cent(sum) }],
+    })),
+  );
+  const lines = stderr.split('\n').filter((line) => line.startsWith('Expected annual loss'));
+  assert.equal(lines.length, 3, stderr);
+  assert.match(
+    lines[0]!,
+    /: EUR .* of the value \(BuildingTIV\); .*; 38 % of the value has a rate$/,
+  );
+  assert.match(lines[1]!, /: \$/);
+  const report = await perilbook(['report', 'book.csv', ...hail, '--json'], { folder });
+  assert.equal(cent(JSON.parse(report.stdout).losses.annual_loss), cent(sums[0][1]));
 });
 
 test('a comparison explains the change of the loss: new, gone, moved, another value, another rate', async (t) => {

@@ -13,6 +13,7 @@ import type { Plan } from '../../run/plan/planning.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { allLocationsRejected, type RunResult } from '../../run/run-job.ts';
 import { locatedIn } from '../../run/summary.ts';
+import type { LossSummary } from '../../run/summary-shapes.ts';
 import { COMMAND_TABLE } from '../options/command-table.ts';
 import { shownPath } from './format.ts';
 import { invalidRowsMessage, type OutputStyle } from './input-messages.ts';
@@ -146,13 +147,23 @@ export function findingMessages(
   return texts.length === 0 ? [] : [`Highest: ${texts.join('; ')}`];
 }
 
-/** `Expected annual loss: $1.40 M a year, 0.033 % of the value; Hurricane 91 %`; none where it is unknown. */
+/** `Expected annual loss: $1.40 M a year, 0.033 % of the value; Hurricane 91 %`, a line for each currency; none where it is unknown.
+ * @param currency that of a file that names none */
 export function lossMessages(
-  { losses, columns }: RunResult['summary'],
+  { losses = [], columns }: RunResult['summary'],
   currency: string | null,
 ): string[] {
-  if (!losses || losses.value === 0) return [];
-  const { annual_loss: loss, value, all_value: all, topics } = losses;
+  const of = columns.loss_value?.join(' + ') ?? '';
+  return losses
+    .filter(({ value }) => value !== 0)
+    .map((own) => lossMessage(own, of, losses.length === 1 ? currency : own.currency));
+}
+
+function lossMessage(
+  { annual_loss: loss, value, all_value: all, topics }: LossSummary,
+  of: string,
+  currency: string | null,
+): string {
   const share = Number(((100 * loss) / value).toPrecision(2));
   const [first] = topics;
   const most =
@@ -160,10 +171,7 @@ export function lossMessages(
       ? ''
       : `; ${topicOf(first.topic).title} ${percent(first.annual_loss / loss)}`;
   const rated = value < all ? `; ${percent(value / all)} of the value has a rate` : '';
-  const of = columns.loss_value?.join(' + ') ?? '';
-  return [
-    `Expected annual loss: ${amount(loss, currency)} a year, ${share} % of the value (${of})${most}${rated}`,
-  ];
+  return `Expected annual loss: ${amount(loss, currency)} a year, ${share} % of the value (${of})${most}${rated}`;
 }
 
 /** `3,333 of 36,540 locations are complete (9 %; 87 % of the value).` */

@@ -72,7 +72,7 @@ export interface Facts {
   readonly counties: AreaList;
   /** The largest states. */
   readonly states: AreaList;
-  /** Null for a job without losses or values, and where amounts in several currencies have no sum. */
+  /** Null for a job without losses or values, and where no value is in the report's currency. */
   readonly losses: LossFacts | null;
   /** The circles of a mile or a kilometer with the largest value; without values, with most locations. */
   readonly circles: readonly (PlaceLabel &

@@ -7,7 +7,7 @@ import { countyAt, countyName } from '../../geo/us-counties.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { Scan } from '../../run/scan/scan-input.ts';
 import { valueOfUnits } from '../../run/scan/value.ts';
-import { lossValueOf, sumLosses } from '../../run/write/loss-sums.ts';
+import { type LossAmounts, lossValues, sumLosses } from '../../run/write/loss-sums.ts';
 import type { PlaceLabel } from './named-rows.ts';
 import type { FileCurrencies } from './sums.ts';
 
@@ -79,16 +79,18 @@ export interface CountedLosses extends Omit<LossFacts, 'locations'> {
 const COUNTIES_SHOWN = 20;
 const PLACES_SHOWN = 10;
 
-/** Adds up the losses by peril and county, and finds the largest. @returns null for a job without amounts of losses, or where they have no sum */
+/** Adds up the losses by peril and county, and finds the largest. @returns null for a job without amounts of losses */
 export function countLosses(
   { job, plan }: Prepared,
   losses: PlaceLosses | null,
   currencies: FileCurrencies,
 ): CountedLosses | null {
   const { scan } = plan;
-  const valueOfCell = valueOfLosses(scan, currencies);
-  const sums = valueOfCell && sumLosses(scan, losses, job.topics, valueOfCell);
-  if (sums === null || losses === null) return null;
+  if (!losses?.hasAmounts) return null;
+  const values = valuesShown(scan, currencies);
+  if (values === null) return null;
+  const sums = sumLosses(scan, losses, job.topics, values);
+  const { valueOfCell } = values;
   const { cells } = scan;
   const topics = lossTopics(job.topics);
   const of = (units: number) => valueOfUnits(units, cells.decimals);
@@ -97,7 +99,7 @@ export function countLosses(
   for (let cell = 0; cell < cells.size; cell++) {
     const { rate } = highestRate(losses, cell);
     if (rate === null) continue;
-    const value = valueOfCell!(cell);
+    const value = valueOfCell(cell);
     lossOf[cell] = value * rate.sum;
     const name = countyName(countyAt(locationOf(cells.cell(cell)))) || 'Elsewhere';
     const county = counties.get(name) ?? { locations: 0, value: 0, annualLoss: 0 };
@@ -125,7 +127,7 @@ export function countLosses(
     },
     locations: places.map((cell) => {
       const { topic, rate } = highestRate(losses, cell);
-      const value = valueOfCell!(cell);
+      const value = valueOfCell(cell);
       return {
         ...{ cell, locations: cells.rows(cell), value: of(value), annualLoss: of(lossOf[cell]!) },
         peril: { topic: topics[topic]!, annualLoss: of(value * rate!.highest) },
@@ -134,11 +136,10 @@ export function countLosses(
   };
 }
 
-/** In a file with several currencies the value of the report's, if the rates apply to all of it: of parts, only the sum is known. */
-function valueOfLosses(scan: Scan, currencies: FileCurrencies) {
-  const one = lossValueOf(scan);
-  const { lossValues, values } = scan.layout;
-  return one ?? (lossValues.length === values ? currencies.valueOfCell : null);
+/** The values in the report's currency; null where the file has none in it. */
+function valuesShown(scan: Scan, { shown }: FileCurrencies): LossAmounts | null {
+  const all = lossValues(scan);
+  return all.length === 1 ? all[0]! : (all.find(({ currency }) => currency === shown) ?? null);
 }
 
 function together(counties: readonly LossOfCounty[]): LossOfCounty {

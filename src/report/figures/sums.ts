@@ -1,5 +1,5 @@
 import type { Job } from '../../job/settings.ts';
-import type { ScannedCurrency } from '../../run/scan/currency.ts';
+import { valueInCurrency } from '../../run/scan/currency.ts';
 import type { Scan } from '../../run/scan/scan-input.ts';
 import { valueOfUnits, wholeUnits } from '../../run/scan/value.ts';
 import { CLASS_LETTERS, type Scale, unansweredClass } from './scales.ts';
@@ -170,10 +170,6 @@ export function sumCurrencies({ currency }: Pick<Job, 'currency'>, scan: Scan): 
   const units = (value = 0) => wholeUnits(value, cells.decimals);
   const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0);
   const apart = currencies.flatMap(({ values }) => values ?? []);
-  const valueAt = ({ values }: ScannedCurrency, cell: number): number =>
-    values === null
-      ? cells.value(cell) - sum(apart.map((of) => units(of.get(cell))))
-      : units(values.get(cell));
   const totalOf = (values: ReadonlyMap<number, number>) => sum([...values.values()].map(units));
   const totals = byRows.map(({ code, rows, values }) => ({
     currency: code || null,
@@ -181,5 +177,7 @@ export function sumCurrencies({ currency }: Pick<Job, 'currency'>, scan: Scan): 
     value: values === null ? whole.total - sum(apart.map(totalOf)) : totalOf(values),
   }));
   const own = currencies.find(({ code }) => code === shown);
-  return { shown, totals, valueOfCell: (cell) => (own === undefined ? 0 : valueAt(own, cell)) };
+  const of = { whole: whole.valueOf, decimals: cells.decimals };
+  const valueOfCell = own === undefined ? () => 0 : valueInCurrency(own, currencies, 'values', of);
+  return { shown, totals, valueOfCell };
 }

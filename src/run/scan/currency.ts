@@ -1,3 +1,5 @@
+import { wholeUnits } from './value.ts';
+
 /** OED's name first. */
 const COLUMN_NAMES = ['loccurrency', 'currency', 'currencycode', 'valuecurrency'];
 
@@ -18,6 +20,23 @@ export interface ScannedCurrency {
   readonly rows: number;
   /** The values by cell, in the file's unit. Null for the currency of the first row, which has the rest of each cell's value. */
   readonly values: ReadonlyMap<number, number> | null;
+  /** The same of the values that loss rates apply to: one map where these are the values. */
+  readonly lossValues: ReadonlyMap<number, number> | null;
+}
+
+/** Makes the function that gives the value of a cell in one of a file's currencies, in units (`CellTable`).
+ * @param whole that of a cell in all of them together */
+export function valueInCurrency(
+  own: ScannedCurrency,
+  all: readonly ScannedCurrency[],
+  kind: 'values' | 'lossValues',
+  { whole, decimals }: { readonly whole: (cell: number) => number; readonly decimals: number },
+): (cell: number) => number {
+  const units = (value = 0) => wholeUnits(value, decimals);
+  const values = own[kind];
+  if (values !== null) return (cell) => units(values.get(cell));
+  const apart = all.flatMap((of) => of[kind] ?? []);
+  return (cell) => apart.reduce((rest, of) => rest - units(of.get(cell)), whole(cell));
 }
 
 /** Whether values may be added: amounts in two currencies have no sum, and so no share. */
@@ -25,17 +44,20 @@ export function hasOneCurrency(findings: readonly { readonly finding: string }[]
   return findings.every(({ finding }) => finding !== 'currency_differs');
 }
 
-/** A file has few currencies. If there are more, the column holds other texts, and they count as one. */
+/** A file has few currencies. If there are more, the column holds other texts, and they count as one: codes are in capitals. */
 const MOST_CODES = 50;
+export const OTHER_CODES = 'other';
 
 interface RowsOfCurrency {
   readonly code: string;
   rows: number;
   values: Map<number, number> | null;
+  lossValues: Map<number, number> | null;
 }
 
-/** Counts the currencies of a file's values, of its located rows. */
-export function valueCurrencies() {
+/** Counts the currencies of a file's values, of its located rows.
+ * @param hasLosses whether loss rates apply to another value than the value */
+export function valueCurrencies(hasLosses = false) {
   let first = '';
   let seen: string | undefined = '';
   let differs = false;
@@ -43,23 +65,22 @@ export function valueCurrencies() {
   let current: RowsOfCurrency | undefined;
   return {
     /** Counts a row. @returns whether its currency differs from the first one */
-    add(field: string | undefined, cell: number, value: number): boolean {
+    add(field: string | undefined, cell: number, value: number, lossValue = Number.NaN): boolean {
       // Neighbouring rows mostly have the same text.
       if (field !== seen || current === undefined) {
         seen = field;
         const named = parseCurrency(field);
         first ||= named;
         differs = named !== '' && named !== first;
-        const code = byCode.has(named) || byCode.size < MOST_CODES ? named : 'other';
-        current = byCode.get(code) ?? {
-          code,
-          rows: 0,
-          values: byCode.size === 0 ? null : new Map(),
-        };
+        const code = byCode.has(named) || byCode.size < MOST_CODES ? named : OTHER_CODES;
+        const values = byCode.size === 0 ? null : new Map<number, number>();
+        const lossValues = hasLosses && values !== null ? new Map<number, number>() : values;
+        current = byCode.get(code) ?? { code, rows: 0, values, lossValues };
         byCode.set(code, current);
       }
       current.rows++;
-      current.values?.set(cell, (current.values.get(cell) ?? 0) + value);
+      addTo(current.values, cell, value);
+      if (hasLosses && lossValue) addTo(current.lossValues, cell, lossValue);
       return differs;
     },
     get all(): readonly ScannedCurrency[] {
@@ -70,4 +91,8 @@ export function valueCurrencies() {
       return first || null;
     },
   };
+}
+
+function addTo(sums: Map<number, number> | null, cell: number, value: number): void {
+  sums?.set(cell, (sums.get(cell) ?? 0) + value);
 }

@@ -77,7 +77,7 @@ export class ScanTally implements Disposable {
   readonly #lossValues: NumbersOfRows<Float64Array<ArrayBuffer>> | null;
   /** By name, or by note for features that cannot be read. */
   readonly #findings = new Map<string, { -readonly [Name in keyof Finding]: Finding[Name] }>();
-  readonly #currencies = valueCurrencies();
+  readonly #currencies: ReturnType<typeof valueCurrencies>;
   readonly #partRows = new Map<string, number>();
   #located = 0;
   #elsewhere: DegreeBox | null = null;
@@ -88,7 +88,9 @@ export class ScanTally implements Disposable {
     this.#source = source;
     this.types = new ColumnTypes(layout);
     const { values, lossValues } = layout;
-    this.#cells = new CellTable(lossValues.length > 0 && lossValues.length < values);
+    const isOfPart = lossValues.length > 0 && lossValues.length < values;
+    this.#cells = new CellTable(isOfPart);
+    this.#currencies = valueCurrencies(isOfPart);
     this.#lossValues =
       lossValues.length === 0 ? null : new NumbersOfRows((length) => new Float64Array(length));
   }
@@ -116,7 +118,8 @@ export class ScanTally implements Disposable {
       }
       // Rows that are not looked up are in no sum of values.
       if (cell === null || currency === null) continue;
-      if (this.#currencies.add(row.fields[currency], cell, scanned.value))
+      const { value, lossValue } = scanned;
+      if (this.#currencies.add(row.fields[currency], cell, value, lossValue))
         this.#find('currency_differs', CURRENCY, row);
     }
   }

@@ -1,12 +1,14 @@
 import { lossTopics } from '../../columns/loss-columns.ts';
 import type { NaturalSlug, TopicSlug } from '../../contract/topics.ts';
 import type { PlaceLosses } from '../../formats/packed/place-losses.ts';
-import { hasOneCurrency } from '../scan/currency.ts';
+import { hasOneCurrency, OTHER_CODES, valueInCurrency } from '../scan/currency.ts';
 import type { Scan } from '../scan/scan-input.ts';
 import { valueOfUnits } from '../scan/value.ts';
 
-/** The expected annual losses of all located rows, in the file's currency. */
+/** The expected annual losses of the located rows with values in one currency. */
 export interface LossSums {
+  /** Its code; null where the file says none. */
+  readonly currency: string | null;
   readonly annualLoss: number;
   /** The value that the rates apply to, of the rows whose place has a rate, and of all. */
   readonly value: number;
@@ -15,20 +17,40 @@ export interface LossSums {
   readonly topics: readonly { readonly topic: NaturalSlug; readonly annualLoss: number }[];
 }
 
-/** The value of a cell that loss rates apply to, in units (`CellTable`); null where the values have no sum: amounts in two currencies. */
-export function lossValueOf({ cells, findings }: Pick<Scan, 'cells' | 'findings'>) {
-  return hasOneCurrency(findings) ? (cell: number) => cells.lossValue(cell) : null;
+/** The value of a cell that loss rates apply to, in units (`CellTable`). */
+export interface LossAmounts {
+  /** The code of its currency; null where the file says none. */
+  readonly currency: string | null;
+  readonly valueOfCell: (cell: number) => number;
 }
 
-/** Adds up the losses of all places. @returns null without amounts, or without one currency */
+/** The values that loss rates apply to, by currency, the one of most rows first: amounts in two have no sum. Codes beyond the first fifty
+ * are several, and have none. */
+export function lossValues({
+  cells,
+  currencies,
+  currency,
+  findings,
+}: Pick<Scan, 'cells' | 'currencies' | 'currency' | 'findings'>): readonly LossAmounts[] {
+  const whole = (cell: number) => cells.lossValue(cell);
+  if (hasOneCurrency(findings)) return [{ currency, valueOfCell: whole }];
+  const of = { whole, decimals: cells.decimals };
+  return currencies
+    .filter(({ code }) => code !== OTHER_CODES)
+    .sort((a, b) => b.rows - a.rows)
+    .map((own) => ({
+      currency: own.code || null,
+      valueOfCell: valueInCurrency(own, currencies, 'lossValues', of),
+    }));
+}
+
+/** Adds up the losses of all places in one currency. */
 export function sumLosses(
-  scan: Pick<Scan, 'cells' | 'findings'>,
-  losses: PlaceLosses | null,
+  { cells }: Pick<Scan, 'cells'>,
+  losses: PlaceLosses,
   topics: readonly TopicSlug[],
-  valueOfCell = lossValueOf(scan),
-): LossSums | null {
-  if (!losses?.hasAmounts || valueOfCell === null) return null;
-  const { cells } = scan;
+  { currency, valueOfCell }: LossAmounts,
+): LossSums {
   const natural = lossTopics(topics);
   const units = natural.map(() => 0);
   const isKnown = natural.map(() => false);
@@ -50,6 +72,7 @@ export function sumLosses(
   const of = (unit: number) => valueOfUnits(unit, cells.decimals);
   const all = natural.map((topic, index) => ({ topic, annualLoss: of(units[index]!) }));
   return {
+    currency,
     annualLoss: all.reduce((sum, { annualLoss }) => sum + annualLoss, 0),
     value: of(value),
     allValue: of(allValue),

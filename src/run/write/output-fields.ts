@@ -27,7 +27,7 @@ import { joinRecords, PlaceFields, plainFields } from '../plan/place-fields.ts';
 import { leaveOutBesideSample, type Plan } from '../plan/planning.ts';
 import { type KnownForm, NOTHING, PLAIN } from '../plan/source-fields.ts';
 import { statusOfFinding } from '../scan/row-places.ts';
-import { type LossSums, sumLosses } from './loss-sums.ts';
+import { type LossSums, lossValues, sumLosses } from './loss-sums.ts';
 import { countRatings, type TopicRatings } from './rating-counts.ts';
 
 type StatusCounts = Record<RowStatus, number>;
@@ -44,8 +44,8 @@ export interface OutputSums {
   readonly isComplete: (cell: number) => boolean;
   /** The rows by their highest ratings, for the natural topics. */
   readonly ratings: readonly TopicRatings[];
-  /** Null without amounts of losses, or without one currency. */
-  readonly losses: LossSums | null;
+  /** By currency; empty without amounts of losses. */
+  readonly losses: readonly LossSums[];
 }
 
 /** How many places are read together. */
@@ -321,6 +321,8 @@ function sumPlaces(
   for (const kind of rows.unlocated) status[statusOfFinding(kind.finding)] += kind.rows;
   const isComplete = (cell: number) => kinds[kindOf[cell]!]!.status === 'ok';
   const ratings = countRatings(scan, fields, places);
-  const losses = sumLosses(scan, places.losses, topics);
+  const losses = places.losses?.hasAmounts
+    ? lossValues(scan).map((values) => sumLosses(scan, places.losses!, topics, values))
+    : [];
   return { status, value, answered, cellsComplete, isComplete, ratings, losses };
 }
