@@ -114,6 +114,9 @@ test('run replaces an existing file that Perilbook did not write only where the 
   assert.equal((await run(job, options)).state, 'complete');
   writeFileSync(join(folder, 'job.yaml'), JSON.stringify({ ...job, output: 'job.yaml' }));
   const onJobFile = run(join(folder, 'job.yaml'), { ...options, force: true });
-  await assert.rejects(onJobFile, { code: 'OUTPUT_UNWRITABLE', message: /is the job file/ });
+  await assert.rejects(onJobFile, {
+    code: 'OUTPUT_UNWRITABLE',
+    message: /job\.yaml: .*cannot be written as/,
+  });
   assert.equal(charged(), 2);
 });

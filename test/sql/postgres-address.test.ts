@@ -66,7 +66,7 @@ test('variables of PostgreSQL complete an address, and what it says itself stays
   };
   const parameters = (address: string) =>
     Object.fromEntries(new URL(completeAddress(address, env)).searchParams);
-  const tls = { sslmode: 'require', sslrootcert: '/home/ann/ca.pem' };
+  const tls = { sslmode: 'require', sslrootcert: join('/home/ann', 'ca.pem') };
   assert.deepEqual(parameters('postgres:///h'), { ...tls, host: '/run/pg', port: '6432' });
   assert.deepEqual(parameters('postgres://db.example.com/h?sslmode=disable'), {
     ...tls,

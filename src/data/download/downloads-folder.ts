@@ -134,14 +134,19 @@ export function writeWhole(file: string, text: string): void {
 export function putInPlace(temporary: string, file: string): void {
   renameSync(temporary, file);
   try {
-    syncFile(dirname(file));
+    sync(dirname(file), 'r');
   } catch {
     // Windows cannot open a folder.
   }
 }
 
+/** Brings a file to the disk. Windows syncs only what is open for writing. */
 export function syncFile(file: string): void {
-  const descriptor = openSync(file, 'r');
+  sync(file, 'r+');
+}
+
+function sync(path: string, mode: 'r' | 'r+'): void {
+  const descriptor = openSync(path, mode);
   try {
     fsyncSync(descriptor);
   } finally {
