@@ -15,7 +15,7 @@ import { type ConnectionContext, connectionTo } from '../host/connection.ts';
 import type { Job } from '../job/settings.ts';
 import type { Row } from '../rows/port.ts';
 import { localDataIn } from '../run/frame/local-data.ts';
-import { answersOfPlace } from '../run/look-up/place-answers.ts';
+import { placeAnswers } from '../run/look-up/place-answers.ts';
 import { locate } from '../run/scan/read-row.ts';
 import { statusOfFinding } from '../run/scan/row-places.ts';
 
@@ -59,8 +59,11 @@ export class LocalPlaces implements Disposable {
         locationOf(located.cell),
         now,
       );
-      const terms = { asOf, now: asOf };
-      const { answers, failures } = answersOfPlace(located.cell, topics, result, terms);
+      const answersOf = placeAnswers({ asOf, now: asOf });
+      const { answers: own, shared = [], failures } = answersOf(located.cell, topics, result);
+      const answers = [...shared, ...own].sort(
+        (a, b) => topics.indexOf(a.topic) - topics.indexOf(b.topic),
+      );
       const record = {
         answers: new Map(answers.map((answer) => [answer.topic, answer])),
         failures: new Map(failures.map((failure) => [failure.topic, failure])),

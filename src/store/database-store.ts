@@ -4,11 +4,11 @@ import { damagedStore } from '../formats/packed/damaged-store.ts';
 import { read, readTogether, type SqlWork, statement, write } from '../sql/sql-work.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 import { cellReader, type WidthOf } from './answers/cell-answers.ts';
+import { type CellChange, packChanges } from './answers/packed-changes.ts';
 import type { AnswersPort, CellAnswers, PlaceReading } from './answers/port.ts';
 import { groupAreas } from './answers/stored-areas.ts';
 import {
   addToStats,
-  type CellChange,
   type CellOfStore,
   cellPage,
   cellRecords,
@@ -19,10 +19,9 @@ import {
   highestCell,
   mergeCells,
   type OlderAnswers,
-  packChanges,
   prunePage,
 } from './answers/stored-cells.ts';
-import { TextTable } from './answers/text-table.ts';
+import { type NumberedPacker, TextTable } from './answers/text-table.ts';
 import type { LedgerTime } from './ledger/account-locks.ts';
 import { type ClaimTable, claimCalls } from './ledger/claim-calls.ts';
 import { periodSpendingOf } from './ledger/claim-usage.ts';
@@ -166,10 +165,18 @@ function answersOn(tables: ClaimTable): AnswersPort {
     yield* readPlaces(request, database, pool);
   }
 
+  /** The memory of the last batch, for the next one. */
+  let spare: NumberedPacker | null = null;
+
   /** What writes answers, which are packed now if the store has their texts. */
   function packAnswers(source: number, cells: Iterable<CellAnswers>): () => Promise<void> {
-    const changes = packChanges(tables, changesOf(source, cells));
-    return () => change(() => mergeCells(tables, changes));
+    const packer = spare ?? texts.newPacker();
+    spare = null;
+    const changes = packChanges(tables, changesOf(source, cells), packer);
+    return async () => {
+      await change(() => mergeCells(tables, changes));
+      spare = packer;
+    };
   }
 
   return {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { memo } from '../../src/base/memo.ts';
 import { answerFields, flatten } from '../../src/columns/topic-columns.ts';
 import type { Field } from '../../src/contract/answer.ts';
 import { TOPIC_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
@@ -39,8 +40,10 @@ function throughJson(database: DataDatabase, now: number): Fields {
 
 /** The same from a look-up. */
 function throughLookup(lookUp: PlaceLookup, now: number): Fields {
+  // One list for all places, so that what holds in a whole area is asked once.
+  const listOf = memo((topic: TopicSlug) => [topic]);
   return (topic, location) => {
-    const found = lookUp([topic], location, now);
+    const found = lookUp(listOf(topic), location, now);
     if (found.kind !== 'covered') return 'outside';
     const [result] = found.results;
     return 'reason' in result! ? result.reason : answerFields(topic, result!);

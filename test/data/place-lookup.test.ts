@@ -189,6 +189,31 @@ test('counts are of the loaded events, and without counts no event is searched',
   }
 });
 
+test('what holds in a whole area is one result for its places; what differs among them is asked at each', (t) => {
+  const topics: readonly TopicSlug[] = ['hail', 'coldWave', 'airQuality', 'radon', 'ozone', 'park'];
+  const held = (lookUp: PlaceLookup, at: Location) => {
+    const found = lookUp(topics, at, NOON);
+    assert.ok(found.kind === 'covered' && found.ofArea !== null);
+    for (const [index, result] of found.ofArea.entries())
+      if (result !== null) assert.equal(result, found.results[index]);
+    return found.ofArea;
+  };
+  const ofAreas = (counts: boolean, sql = '') => {
+    const lookUp = lookUpIn(t, { counts, sql });
+    const here = held(lookUp, HERE);
+    assert.equal(held(lookUp, { lat: HERE.lat + 0.0001, lng: HERE.lng }), here);
+    assert.notEqual(held(lookUp, NEXT_DOOR), here);
+    return topics.filter((_, index) => here[index] !== null);
+  };
+  assert.deepEqual(ofAreas(true), ['coldWave', 'airQuality', 'radon']);
+  assert.deepEqual(ofAreas(false), ['hail', 'coldWave', 'airQuality', 'radon']);
+  // Made-up ratings differ within a county.
+  assert.deepEqual(ofAreas(false, "UPDATE datasets SET sample = 1 WHERE name = 'nri'"), [
+    'airQuality',
+    'radon',
+  ]);
+});
+
 test('a handle answers from one version, whatever is loaded in the meantime', (t) => {
   const file = databaseFile(t);
   const database = openSmallData(t, file, new StillClock());

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import type { Answer } from '../../src/contract/answer.ts';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
@@ -729,6 +730,26 @@ export function testStore(
       [[...later!.answers.keys()].sort(), later!.failures.size],
       [['hail', 'wildfire'], 0],
     );
+    // What cells share is stored with each of them, and removes the failure of its topic, too.
+    const shared = [
+      { ...answer, stated: 'a note' },
+      { ...answer, topic: 'tornado', fields: ['Very High', 98.5, 0.25] },
+    ] as const;
+    const own = { ...answer, topic: 'drought', fields: ['Relatively Low', 1, 2] } as const;
+    for (const text of ['first numbered', 'then known'])
+      await store.putAnswers(source, [
+        { cell: NY, answers: [{ ...own, topic: 'hail' }], shared, failures: [] },
+        { cell: DENVER, answers: [own], shared, failures: [{ ...failure, note: text }] },
+      ]);
+    const [ny2, denver] = await (await another('c')).read(source, [NY, DENVER]);
+    const sorted = (answers: Iterable<Answer>) =>
+      [...answers].sort((a, b) => (a.topic < b.topic ? -1 : 1));
+    assert.deepEqual(
+      [sorted(ny2!.answers.values()), ny2!.failures.size],
+      [sorted([...shared, { ...own, topic: 'hail' }]), 0],
+    );
+    assert.deepEqual(sorted(denver!.answers.values()), sorted([...shared, own]));
+    assert.equal(denver!.failures.get('hail')!.note, 'then known');
     // A field that cannot be stored fails the whole batch.
     const broken = {
       cell: NY,

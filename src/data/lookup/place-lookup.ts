@@ -11,9 +11,10 @@ import {
   createHeldVersion,
   type DataDatabase,
   type DataVersion,
+  oncePerVersion,
   openDataReadOnly,
 } from '../tables/data-database.ts';
-import { needsOf } from '../tables/describe-data.ts';
+import { layersOf, needsOf } from '../tables/describe-data.ts';
 import { FeatureTiles } from '../tables/feature-tiles.ts';
 import { createLayerSearch } from '../tables/layer-search.ts';
 import { createLossRates, type LossRates } from '../topics/loss-rates.ts';
@@ -23,9 +24,16 @@ export type PlaceResult =
   | {
       readonly kind: 'covered';
       readonly area: Area;
-      readonly results: readonly (CountedResult | MissingResult)[];
+      readonly results: readonly LookupResult[];
+      /** Those of these results that hold in the whole area, one object for its places; null for the others. Null: none do. */
+      readonly ofArea: AreaResults | null;
     }
   | WithoutArea;
+
+export type LookupResult = CountedResult | MissingResult;
+
+/** In the order of the topics. */
+export type AreaResults = readonly (LookupResult | null)[];
 
 /** Looks up topics at a place. `now` decides whether readings are current. */
 export type PlaceLookup = (
@@ -41,6 +49,9 @@ export interface LookupOptions {
 /** The most bytes of cached features. Places come in order, so the sites around one or two large cities are enough. */
 const MAX_BYTES = 64_000_000;
 
+/** The most areas whose results are cached: places come in the order of the map. */
+const CACHED_AREAS = 1_000;
+
 /** Makes the function that looks up topics at a place, in bulk. Its results equal the client's reading of the service's JSON, without the
  * JSON. It is fastest if neighbouring places follow each other, because features are cached by tile. Call it within a transaction, so that
  * all topics come from the same data.
@@ -54,7 +65,7 @@ export function createPlaceLookup(
 ): PlaceLookup {
   const boundaries = createBoundaryCheck(database, versionOf);
   const areaAt = createAreaFinder(database, versionOf, boundaries);
-  const decide = createTopicRules(database, versionOf, boundaries);
+  const { decide, isOfArea } = createTopicRules(database, versionOf, boundaries);
   const { count, measure } = createLayerSearch(
     database,
     'places',
@@ -82,6 +93,26 @@ export function createPlaceLookup(
     );
   }
 
+  function resultOf(topic: TopicSlug, location: Location, area: Area, now: number): LookupResult {
+    const finding = decide(topic, location, area, now);
+    return 'reason' in finding ? finding : counted(finding, location);
+  }
+
+  // By topics and area: a run has few lists of topics, and its places are in the order of the map.
+  const resultsOfAreas = oncePerVersion(versionOf, () => {
+    const byTopics = new WeakMap<readonly TopicSlug[], Map<string, AreaResults>>();
+    return (topics: readonly TopicSlug[], area: Area, make: () => AreaResults): AreaResults => {
+      const byArea = byTopics.get(topics) ?? new Map<string, AreaResults>();
+      byTopics.set(topics, byArea);
+      const cached = byArea.get(area.geoid);
+      if (cached !== undefined) return cached;
+      const results = make();
+      if (byArea.size === CACHED_AREAS) byArea.delete(byArea.keys().next().value!);
+      byArea.set(area.geoid, results);
+      return results;
+    };
+  });
+
   return (topics, location, now) => {
     const found = areaAt(location);
     const reason = found === null ? boundaries.withoutArea(location) : null;
@@ -89,12 +120,23 @@ export function createPlaceLookup(
     if (reason?.kind === 'outside_coverage') return reason;
     const area = found ?? areaOfAtlas(location, topics);
     if (area === null) return reason!;
-    const results = topics.map((topic) => {
-      if (reason !== null && !coversItself(topic)) return withoutBoundaries(reason);
-      const finding = decide(topic, location, area, now);
-      return 'reason' in finding ? finding : counted(finding, location);
-    });
-    return { kind: 'covered', area, results };
+    if (reason !== null) {
+      const results = topics.map((topic) =>
+        coversItself(topic) ? resultOf(topic, location, area, now) : withoutBoundaries(reason),
+      );
+      return { kind: 'covered', area, results, ofArea: null };
+    }
+    const ofArea = resultsOfAreas()(topics, area, () =>
+      topics.map((topic) =>
+        isOfArea(topic, area) && (!counts || layersOf(topic).length === 0)
+          ? resultOf(topic, location, area, now)
+          : null,
+      ),
+    );
+    const results = topics.map(
+      (topic, index) => ofArea[index] ?? resultOf(topic, location, area, now),
+    );
+    return { kind: 'covered', area, results, ofArea };
   };
 }
 

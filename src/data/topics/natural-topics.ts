@@ -9,6 +9,16 @@ import type { NaturalRatingRecord } from '../tables/records.ts';
 import { TopicValue } from './result-text.ts';
 import { ratingInSquare } from './sample-ratings.ts';
 
+export interface NaturalRule {
+  readonly rate: (
+    topic: NaturalSlug,
+    area: Area,
+    location: Location,
+  ) => TopicValue | 'no_data' | 'incomplete' | 'no_tracts';
+  /** Whether places of one area may have different ratings: made-up ones. */
+  readonly variesWithin: () => boolean;
+}
+
 /** The most areas with cached ratings: about 30 MB. */
 const CACHED_AREAS = 10_000;
 
@@ -19,11 +29,7 @@ export function createNaturalRule(
   database: DataDatabase,
   versionOf: DataVersion,
   boundaries: BoundaryCheck,
-): (
-  topic: NaturalSlug,
-  area: Area,
-  location: Location,
-) => TopicValue | 'no_data' | 'incomplete' | 'no_tracts' {
+): NaturalRule {
   const ofTract = areaRatings(database, 'tract', versionOf);
   const ofCounty = areaRatings(database, 'county', versionOf);
   const inCounty = database.prepare<[string, string, string], number>(
@@ -44,7 +50,7 @@ export function createNaturalRule(
     .prepare<[], 0 | 1>("SELECT max(sample) FROM datasets WHERE name = 'nri'")
     .pluck();
   const isSample = oncePerVersion(versionOf, () => sample.get() === 1);
-  return (topic, { geoid, county }, location) => {
+  const rate: NaturalRule['rate'] = (topic, { geoid, county }, location) => {
     const tract = ofTract()(geoid).get(topic);
     if (tract !== undefined) return tract;
     const value = ofCounty()(county).get(topic);
@@ -58,6 +64,7 @@ export function createNaturalRule(
       return 'incomplete';
     return geoid === county && boundaries.lacksTract(county) ? 'no_tracts' : 'no_data';
   };
+  return { rate, variesWithin: isSample };
 }
 
 /** Reads all ratings of an area in one query, and caches them: a bundle needs 18, and a file has many locations in the same areas. */

@@ -30,7 +30,7 @@ export function createTopicAnswers(
   boundaries: BoundaryCheck = createBoundaryCheck(database, versionOf),
 ) {
   const { find } = createLayerSearch(database, 'json', new FeatureTiles(), versionOf);
-  const decide = createTopicRules(database, versionOf, boundaries);
+  const { decide } = createTopicRules(database, versionOf, boundaries);
 
   function searched(layers: TopicFinding['layers'], location: Location) {
     return layers.map((search) =>

@@ -93,12 +93,12 @@ export function createTopicRules(
       : layers.map((search) => (search !== null && parts.has(search.layer) ? null : search));
   }
 
-  return (
+  function decide(
     topic: TopicSlug,
     location: Location,
     area: Area,
     now: number,
-  ): TopicFinding | MissingResult => {
+  ): TopicFinding | MissingResult {
     const state = stateOf(area.county);
     const data = dataByState()(state).get(topic)!;
     const { missing, atBorders, layers } = data;
@@ -109,7 +109,7 @@ export function createTopicRules(
     if (missing.length > 0) return lacking(missing, [state]);
     const { category } = topicOf(topic);
     if (category === 'natural') {
-      const value = natural(topic as NaturalSlug, area, location);
+      const value = natural.rate(topic as NaturalSlug, area, location);
       const whole = atBorders.length === 0 ? layers : wholeLayers(data, location);
       return ended(topic, state, value, now <= endOf() ? whole : withoutPresent(whole));
     }
@@ -125,7 +125,18 @@ export function createTopicRules(
       measurement(topic as MeasurementSlug | LayerSlug, location, area, now),
       layers,
     );
-  };
+  }
+
+  /** Whether what is decided of a topic is the same at all places and times in an area, but for the layers. */
+  function isOfArea(topic: TopicSlug, { county }: Area): boolean {
+    const { missing, atBorders } = dataByState()(stateOf(county)).get(topic)!;
+    const { category, area } = topicOf(topic);
+    if (missing.length > 0) return true;
+    if (category === 'natural') return !natural.variesWithin();
+    return area !== null && atBorders.length === 0;
+  }
+
+  return { decide, isOfArea };
 }
 
 /** Whether a layer of places says nothing of a part of what is searched around a place: then their number is unknown. */

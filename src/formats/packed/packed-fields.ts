@@ -72,6 +72,12 @@ export class FieldPacker {
 
   /** Packs fields from byte `from` on, after those of earlier calls. Returns the bytes up to the end of the fields, valid until the next call. */
   pack(fields: readonly Field[], from = 0): Buffer {
+    const end = this.append(fields, from);
+    return this.#bytes.subarray(0, end);
+  }
+
+  /** As `pack`, without an object for the bytes. @returns where the fields end in `bytes` */
+  append(fields: readonly Field[], from: number): number {
     this.#grow(from);
     let at = from;
     for (const field of fields) {
@@ -80,7 +86,19 @@ export class FieldPacker {
       else if (typeof field === 'number') at = writeNumber(this.#bytes, at, field);
       else at = this.#writeText(at, field);
     }
-    return this.#bytes.subarray(0, at);
+    return at;
+  }
+
+  /** Appends bytes that were packed before. @returns where they end */
+  appendPacked(packed: Uint8Array, from: number): number {
+    this.#grow(from + packed.length);
+    this.#bytes.set(packed, from);
+    return from + packed.length;
+  }
+
+  /** What was packed, valid until the next call. */
+  get bytes(): Buffer {
+    return this.#bytes;
   }
 
   /** Unpacks the fields at a position. */

@@ -7,7 +7,7 @@ import type { CellAnswers } from '../../store/answers/port.ts';
 import { type TopicSet, topicsIn } from '../../store/answers/topic-set.ts';
 import type { InThread } from '../../threads/thread-messages.ts';
 import { openStoreAt } from '../frame/open-store-at.ts';
-import { answersOfPlace, type LookupTerms } from './place-answers.ts';
+import { type LookupTerms, placeAnswers } from './place-answers.ts';
 
 /** Cells to look up with the sets of their missing topics, in memory that all workers share. */
 export interface SharedCells {
@@ -37,9 +37,10 @@ export type LookupTask =
 export const inThread: LookupThread = (setup) => {
   // A file has few sets of missing topics and a million cells.
   const topicsOf = memo(topicsIn);
+  const answersOf = placeAnswers(setup);
   return openLookup(setup, ({ lookUp }, cell, missing) => {
     const topics = topicsOf(missing);
-    return answersOfPlace(cell, topics, lookUp(topics, locationOf(cell), setup.now), setup);
+    return answersOf(cell, topics, lookUp(topics, locationOf(cell), setup.now));
   });
 };
 

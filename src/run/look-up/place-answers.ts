@@ -3,7 +3,7 @@ import { type Answer, type Field, noDataAnswer } from '../../contract/answer.ts'
 import { statedText } from '../../contract/stated-data.ts';
 import type { CountedResult, ZoneValue } from '../../contract/topic-values.ts';
 import { isZoneTopic, NATURAL_SLUGS, PAID_SLUGS, type TopicSlug } from '../../contract/topics.ts';
-import type { PlaceResult } from '../../data/lookup/place-lookup.ts';
+import type { AreaResults, LookupResult, PlaceResult } from '../../data/lookup/place-lookup.ts';
 import { loadCommandOf, outdatedText } from '../../data/sources/layer-sources.ts';
 import { manualLoader } from '../../data/sources/source-table.ts';
 import type { WithoutArea } from '../../data/tables/boundary-check.ts';
@@ -20,43 +20,87 @@ export interface LookupTerms {
 
 type CellFailure = CellAnswers['failures'][number];
 
-/** The answers and failures of a cell. */
-interface PlaceAnswers {
-  readonly cell: Cell;
-  readonly answers: Answer[];
-  readonly failures: CellFailure[];
+/** Makes the function that converts the results of a place's look-up into the answers and failures of its cell. Those of a whole area are
+ * made once. */
+export function placeAnswers(
+  terms: LookupTerms,
+): (cell: Cell, topics: readonly TopicSlug[], result: PlaceResult) => CellAnswers {
+  const ofAreas = new WeakMap<AreaResults, AnswersInArea>();
+
+  function answersOfArea(topics: readonly TopicSlug[], results: AreaResults): AnswersInArea {
+    const cached = ofAreas.get(results);
+    if (cached !== undefined) return cached;
+    const made = { shared: [] as Answer[], missing: [] as Missing[] };
+    for (const [index, result] of results.entries())
+      if (result !== null) addResult(topics[index]!, result, terms, made.shared, made.missing);
+    // As copies: V8 puts all objects of a line of code into the memory of old ones at once if most of the first ones stay. Those of places
+    // then filled 100 MB a thread.
+    const shared = made.shared.map((answer) => ({ ...answer, fields: [...answer.fields] }));
+    const area = { shared, missing: made.missing, failures: failuresOf(made.missing, terms) };
+    ofAreas.set(results, area);
+    return area;
+  }
+
+  return (cell, topics, found) => {
+    if (found.kind !== 'covered')
+      return { cell, answers: [], failures: notCovered(topics, found, terms) };
+    const { results, ofArea } = found;
+    const area = ofArea === null ? NO_AREA : answersOfArea(topics, ofArea);
+    const answers: Answer[] = [];
+    const missing: Missing[] = [];
+    for (let index = 0; index < topics.length; index++)
+      if (ofArea === null || ofArea[index] === null)
+        addResult(topics[index]!, results[index]!, terms, answers, missing);
+    const { shared } = area;
+    if (missing.length === 0) return { cell, answers, shared, failures: area.failures };
+    const all = [...area.missing, ...missing].sort(
+      (a, b) => topics.indexOf(a.topic) - topics.indexOf(b.topic),
+    );
+    return { cell, answers, shared, failures: failuresOf(all, terms) };
+  };
 }
 
-/** Converts the result of a place's look-up into the answers and failures of its cell. */
-export function answersOfPlace(
-  cell: Cell,
-  topics: readonly TopicSlug[],
-  placeResult: PlaceResult,
-  terms: LookupTerms,
-): PlaceAnswers {
-  if (placeResult.kind !== 'covered')
-    return { cell, answers: [], failures: notCovered(topics, placeResult, terms) };
-  const answers: Answer[] = [];
-  const missing: { readonly topic: TopicSlug; readonly note: Lack }[] = [];
-  for (const [index, result] of placeResult.results.entries()) {
-    const topic = topics[index]!;
-    if (!('reason' in result))
-      answers.push({
-        topic,
-        asOf: terms.asOf,
-        fields: wholeFields(topic, result),
-        stated: remarksOf(topic, result),
-      });
-    else if (result.reason === 'no_data')
-      answers.push(noDataAnswer(topic, terms.asOf, columnsOf(topic).length));
-    else missing.push({ topic, note: describeLack(topic, result) });
-  }
+/** What the results of an area give to each of its places. */
+interface AnswersInArea {
+  readonly shared: readonly Answer[];
+  readonly missing: readonly Missing[];
+  /** Of the missing topics, where a place lacks no others. */
+  readonly failures: readonly CellFailure[];
+}
+
+const NO_AREA: AnswersInArea = { shared: [], missing: [], failures: [] };
+
+interface Missing {
+  readonly topic: TopicSlug;
+  readonly note: Lack;
+}
+
+function addResult(
+  topic: TopicSlug,
+  result: LookupResult,
+  { asOf }: LookupTerms,
+  answers: Answer[],
+  missing: Missing[],
+): void {
+  if (!('reason' in result))
+    answers.push({
+      topic,
+      asOf,
+      fields: wholeFields(topic, result),
+      stated: remarksOf(topic, result),
+    });
+  else if (result.reason === 'no_data')
+    answers.push(noDataAnswer(topic, asOf, columnsOf(topic).length));
+  else missing.push({ topic, note: describeLack(topic, result) });
+}
+
+/** Topics that lack the same have one note. */
+function failuresOf(missing: readonly Missing[], terms: LookupTerms): CellFailure[] {
   const groups = Map.groupBy(missing, ({ note }) => Object.values(note).join(' '));
-  const failures = [...groups.values()].flatMap((group) => {
+  return [...groups.values()].flatMap((group) => {
     const some = group.map(({ topic }) => topic);
     return listFailures(some, 'unavailable', formatNote(group[0]!.note, some), terms);
   });
-  return { cell, answers, failures };
 }
 
 /** What a topic lacks, as far as its note depends on it. */

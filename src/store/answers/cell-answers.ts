@@ -62,21 +62,30 @@ export function cellReader(texts: Texts, widthOf: WidthOf) {
 }
 
 /** The row of a cell after a call. A newer answer replaces an older one and removes the topic's failure; a failure removes no
- * answer. @param packed the answers to `topics`, as `packAnswers` gives them */
+ * answer. @param packed as `packAnswers` gives them
+ * @param answered the topics of these */
 export function mergedCell(
   stored: PackedCell | undefined,
   packed: Buffer,
-  topics: readonly TopicSlug[],
   failures: readonly (TopicFailure & { readonly topic: TopicSlug })[],
+  answered: () => readonly string[],
 ): PackedCell {
-  const packedFailures: PackedFailures = stored?.failures ? parsedFailures(stored.failures) : {};
-  for (const topic of topics) delete packedFailures[topic];
-  for (const { topic, reason, note, at } of failures) packedFailures[topic] = [reason, note, at];
-  const left = Object.keys(packedFailures).length > 0;
   return {
     answers: stored ? mergedAnswers(stored.answers, packed) : packed,
-    failures: left ? JSON.stringify(packedFailures) : null,
+    failures: mergedFailures(stored?.failures ?? null, failures, answered),
   };
+}
+
+function mergedFailures(
+  stored: string | null,
+  failures: readonly (TopicFailure & { readonly topic: TopicSlug })[],
+  answered: () => readonly string[],
+): string | null {
+  if (stored === null && failures.length === 0) return null;
+  const merged: PackedFailures = stored === null ? {} : parsedFailures(stored);
+  for (const topic of answered()) delete merged[topic];
+  for (const { topic, reason, note, at } of failures) merged[topic] = [reason, note, at];
+  return Object.keys(merged).length > 0 ? JSON.stringify(merged) : null;
 }
 
 /** Stored failures without rejections; null if none are left. @throws STORE_UNUSABLE */

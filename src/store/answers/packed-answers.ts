@@ -76,25 +76,36 @@ export function damagedCell(): PerilbookError {
   return damagedStore('the answers of a place');
 }
 
-/** The answers of a cell as they are stored; each has fewer than 128 fields. @param packer its texts have a number for each topic */
+/** Packs the answers of a cell from a position on, as they are stored; each has fewer than 128 fields. Of two to one topic the later counts.
+ * @param packer its texts have a number for each topic
+ * @returns where they end in its bytes */
 export function packAnswers(
   answers: readonly Answer[],
   packer: FieldPacker,
   numberOf: Texts['numberOf'],
-): Buffer {
-  const newest = new Map(answers.map((answer) => [answer.topic, answer]));
-  let packed: Buffer = Buffer.alloc(0);
-  for (const answer of newest.values()) {
-    const at = packed.length;
+  start: number,
+): number {
+  let at = start;
+  for (let index = 0; index < answers.length; index++) {
+    const { topic, asOf, fields, stated } = answers[index]!;
+    if (hasLater(answers, topic, index)) continue;
     const from = at + HEADER_BYTES;
-    const fields = answer.stated === undefined ? answer.fields : [...answer.fields, answer.stated];
-    packed = packer.pack(fields, from);
-    packed.writeUInt16LE(Math.max(0, numberOf(answer.topic)), at);
-    packed.writeUIntLE(answer.asOf, at + 2, 6);
-    packed.writeUInt8(answer.fields.length + (answer.stated === undefined ? 0 : STATED), at + 8);
-    packed.writeUInt32LE(packed.length - from, at + 9);
+    let end = packer.append(fields, from);
+    if (stated !== undefined) end = packer.append([stated], end);
+    const { bytes } = packer;
+    bytes.writeUInt16LE(Math.max(0, numberOf(topic)), at);
+    bytes.writeUIntLE(asOf, at + 2, 6);
+    bytes.writeUInt8(fields.length + (stated === undefined ? 0 : STATED), at + 8);
+    bytes.writeUInt32LE(end - from, at + 9);
+    at = end;
   }
-  return Buffer.from(packed);
+  return at;
+}
+
+function hasLater(answers: readonly Answer[], topic: Answer['topic'], index: number): boolean {
+  for (let later = index + 1; later < answers.length; later++)
+    if (answers[later]!.topic === topic) return true;
+  return false;
 }
 
 /** Calls that overlap settle in any order, and none takes so long: a stored answer that is so much newer than that of a call was dated by a

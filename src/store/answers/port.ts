@@ -96,6 +96,8 @@ export interface PlacesRead {
 export interface CellAnswers {
   readonly cell: Cell;
   readonly answers: readonly Answer[];
+  /** Further answers, to other topics: one object for all cells that have the same, which is packed once. */
+  readonly shared?: readonly Answer[];
   readonly failures: readonly (TopicFailure & { readonly topic: TopicSlug })[];
 }
 
@@ -137,7 +139,7 @@ export interface AnswersPort {
   readAreas(source: number, areas: readonly string[]): Promise<readonly (StoredArea | null)[]>;
   /** Writes answers that cost nothing, in one transaction and without a ledger row: they are durable when this resolves. */
   putAnswers(source: number, cells: readonly CellAnswers[]): Promise<void>;
-  /** Packs answers, and returns what writes them as `putAnswers` does: threads pack at the same time, and write one after the other. */
+  /** Packs answers, and returns what writes them as `putAnswers` does, once: threads pack at the same time, and write one after the other. */
   packAnswers(source: number, cells: Iterable<CellAnswers>): () => Promise<void>;
   /** When a source gave sample data; null where it never did. */
   sampleMark(source: number): Promise<SampleMark | null>;

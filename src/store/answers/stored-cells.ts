@@ -1,5 +1,5 @@
 import { resultOrNull } from '../../base/errors.ts';
-import type { Answer, CellRecord } from '../../contract/answer.ts';
+import type { CellRecord } from '../../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
 import { damagedStore } from '../../formats/packed/damaged-store.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
@@ -21,7 +21,7 @@ import {
   withoutRejections,
 } from './cell-answers.ts';
 import { answersIn, answersSince, type Checked, checksumOf } from './packed-answers.ts';
-import type { CellAnswers } from './port.ts';
+import type { PackedChange, PackedChanges } from './packed-changes.ts';
 import { AREA_COLUMNS, isIntactArea, type StoredAreaRow } from './stored-areas.ts';
 import type { TextTable } from './text-table.ts';
 import { type TopicSet, topicSet } from './topic-set.ts';
@@ -31,9 +31,6 @@ export interface StoredCells {
   readonly texts: TextTable;
   readonly reader: AnswerReader;
 }
-
-/** The results of a call or a look-up for a cell of a source. */
-export type CellChange = CellAnswers & { readonly source: number };
 
 type CellRow = PackedCell & { readonly source: number } & Cell;
 type CheckedCell = PackedCell & Checked & Cell;
@@ -140,35 +137,18 @@ export function* highestCell(): SqlWork<number> {
 
 const keyOf = (source: number, { lat7, lng7 }: Cell) => `${source}/${lat7}/${lng7}`;
 
-const hasContent = ({ answers, failures }: CellAnswers) =>
-  answers.length > 0 || failures.length > 0;
-
-/** A change of a cell to be merged. */
-export interface PackedChange extends Omit<CellChange, 'answers'> {
-  /** Packed; as they were given where a text has no number yet. */
-  readonly answers: Buffer | readonly Answer[];
-  readonly topics: readonly TopicSlug[];
-}
-
-/** Packs changes of cells before the transaction that merges them, one by one: the answers of a batch took most of the memory of a look-up. */
-export function packChanges(
-  { texts }: Pick<StoredCells, 'texts'>,
-  changes: Iterable<CellChange>,
-): PackedChange[] {
-  const pack = texts.packerOfNumbered();
-  const packed: PackedChange[] = [];
-  for (const change of changes) {
-    if (!hasContent(change)) continue;
-    const { source, cell, answers, failures } = change;
-    const topics = answers.map(({ topic }) => topic);
-    packed.push({ source, cell, answers: pack(answers) ?? answers, topics, failures });
-  }
-  return packed;
-}
+/** Cells that are merged together in SQLite: what that makes is young when it is no longer needed. PostgreSQL is asked once. */
+const CELLS_A_MERGE = 100;
 
 /** Merges new answers and failures into the cells, in the caller's transaction. */
-export function* mergeCells(stored: StoredCells, changes: readonly PackedChange[]): SqlWork<void> {
-  if (changes.length === 0) return;
+export function* mergeCells(stored: StoredCells, changes: PackedChanges): SqlWork<void> {
+  const { dialect } = stored.database;
+  const together = dialect.engine === 'sqlite' ? CELLS_A_MERGE : Math.max(1, changes.count);
+  for (const slice of changes.slices(together)) yield* mergeSlice(stored, slice);
+}
+
+function* mergeSlice(stored: StoredCells, changes: readonly PackedChange[]): SqlWork<void> {
+  const textOf = (number: number) => stored.texts.textOf(number);
   // Before the rows are locked, because numbering texts waits for other writers of texts.
   const real = yield* withNumberedTexts(stored, changes);
   const distinct = [
@@ -179,28 +159,36 @@ export function* mergeCells(stored: StoredCells, changes: readonly PackedChange[
   for (const { source, cell, answers, topics, failures } of real) {
     const key = keyOf(source, cell);
     const { lat7, lng7 } = cell;
+    const answered = () => topics ?? [...answersIn(answers)].map(({ slug }) => textOf(slug));
     merged.set(key, {
       source,
       lat7,
       lng7,
-      ...mergedCell(merged.get(key), answers, topics, failures),
+      ...mergedCell(merged.get(key), answers, failures, answered),
     });
   }
   yield* writeCells(stored.database, [...merged.values()]);
+}
+
+interface MergeableChange extends PackedChange {
+  readonly answers: Buffer;
+  /** The topics of answers whose texts were numbered in this transaction; null: its texts tell them. */
+  readonly topics: readonly TopicSlug[] | null;
 }
 
 /** The changes with all answers packed. */
 function* withNumberedTexts(
   { texts, database }: StoredCells,
   changes: readonly PackedChange[],
-): SqlWork<readonly (PackedChange & { readonly answers: Buffer })[]> {
+): SqlWork<readonly MergeableChange[]> {
   const unpacked = changes.flatMap(({ answers }) => (Buffer.isBuffer(answers) ? [] : [answers]));
   const packed = unpacked.length === 0 ? [] : yield* texts.pack(database, unpacked);
   let next = 0;
-  return changes.map((change) => ({
-    ...change,
-    answers: Buffer.isBuffer(change.answers) ? change.answers : packed[next++]!,
-  }));
+  return changes.map((change): MergeableChange => {
+    const { answers } = change;
+    if (Buffer.isBuffer(answers)) return { ...change, answers, topics: null };
+    return { ...change, answers: packed[next++]!, topics: answers.map(({ topic }) => topic) };
+  });
 }
 
 /** The stored rows of cells, locked until the end of the transaction. PostgreSQL has its own statement, which makes missing

@@ -77,7 +77,7 @@ export class TextTable implements Texts {
     answers: readonly (readonly Answer[])[],
   ): SqlWork<readonly Buffer[]> {
     const missing = new Set<string>();
-    this.#packedBy(answers, (text) => this.#numberOrNote(text, missing));
+    this.#packedBy(answers, (text) => numberOrNote(this, text, missing));
     const slugs = new Set(
       answers.flatMap((cellAnswers) => cellAnswers.map(({ topic }): string => topic)),
     );
@@ -85,23 +85,9 @@ export class TextTable implements Texts {
     return this.#packedBy(answers, (text) => given.get(text) ?? this.numberOf(text));
   }
 
-  /** Makes what packs the answers of a cell outside a transaction; null where a text has no number yet, which is rare. */
-  packerOfNumbered(): (answers: readonly Answer[]) => Buffer | null {
-    const missing = new Set<string>();
-    const numberOf = (text: string) => this.#numberOrNote(text, missing);
-    const packer = new FieldPacker({ numberOf, textOf: (number) => this.textOf(number) });
-    return (answers) => {
-      missing.clear();
-      const packed = packAnswers(answers, packer, numberOf);
-      return missing.size === 0 ? packed : null;
-    };
-  }
-
-  /** The number of a text; -1 without one, and then noted if it may have one. */
-  #numberOrNote(text: string, missing: Set<string>): number {
-    const number = this.numberOf(text);
-    if (number < 0 && isSharedText(text)) missing.add(text);
-    return number;
+  /** Makes what packs the answers of cells outside a transaction, one after the other. */
+  newPacker(): NumberedPacker {
+    return new NumberedPacker(this);
   }
 
   #packedBy(
@@ -109,7 +95,10 @@ export class TextTable implements Texts {
     numberOf: Texts['numberOf'],
   ): readonly Buffer[] {
     const packer = new FieldPacker({ numberOf, textOf: (number) => this.textOf(number) });
-    return answers.map((cellAnswers) => packAnswers(cellAnswers, packer, numberOf));
+    return answers.map((cellAnswers) => {
+      const end = packAnswers(cellAnswers, packer, numberOf, 0);
+      return Buffer.from(packer.bytes.subarray(0, end));
+    });
   }
 
   /** Numbers texts; slugs even if there are too many texts. */
@@ -138,5 +127,58 @@ export class TextTable implements Texts {
       `INSERT INTO texts (number, text, checksum) SELECT number, text, checksum FROM ${table}`;
     yield* write(...dialect.eachRow(rows, 'new', columns, insert));
     return new Map(rows.map(({ number, text }) => [text, number]));
+  }
+}
+
+/** The number of a text; -1 without one, and then noted if it may have one. */
+function numberOrNote(
+  texts: Pick<TextTable, 'numberOf'>,
+  text: string,
+  missing: Set<string>,
+): number {
+  const number = texts.numberOf(text);
+  if (number < 0 && isSharedText(text)) missing.add(text);
+  return number;
+}
+
+/** Packs answers whose texts all have numbers, those of each cell after those of the one before. */
+export class NumberedPacker {
+  readonly #missing = new Set<string>();
+  readonly #numberOf: Texts['numberOf'];
+  readonly #packer: FieldPacker;
+  /** What many cells share, packed. */
+  readonly #shared = new WeakMap<readonly Answer[], Uint8Array>();
+
+  constructor(texts: TextTable) {
+    this.#numberOf = (text) => numberOrNote(texts, text, this.#missing);
+    this.#packer = new FieldPacker({
+      numberOf: this.#numberOf,
+      textOf: (number) => texts.textOf(number),
+    });
+  }
+
+  get bytes(): Buffer {
+    return this.#packer.bytes;
+  }
+
+  /** @param shared answers that are one object for many cells
+   * @param start where those of the cell before end
+   * @returns where those of this cell end; null where a text has no number yet, which is rare */
+  pack(answers: readonly Answer[], shared: readonly Answer[], start: number): number | null {
+    this.#missing.clear();
+    const at = this.#packShared(shared, start);
+    const end = packAnswers(answers, this.#packer, this.#numberOf, at);
+    return this.#missing.size === 0 ? end : null;
+  }
+
+  #packShared(shared: readonly Answer[], start: number): number {
+    if (shared.length === 0) return start;
+    const packed = this.#shared.get(shared);
+    if (packed !== undefined) return this.#packer.appendPacked(packed, start);
+    const end = packAnswers(shared, this.#packer, this.#numberOf, start);
+    // A number that a text gets later is not in these bytes.
+    if (this.#missing.size === 0)
+      this.#shared.set(shared, Uint8Array.from(this.bytes.subarray(start, end)));
+    return end;
   }
 }
