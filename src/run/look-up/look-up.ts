@@ -1,4 +1,6 @@
 import { availableParallelism } from 'node:os';
+import { knownCounties } from '../../geo/us-counties.ts';
+import { knownCoverage } from '../../geo/us-coverage.ts';
 import { type ReadonlyTopicSets, TopicSets } from '../../store/answers/topic-set.ts';
 import { type Lane, moduleBeside, ThreadPool } from '../../threads/thread-pool.ts';
 import type { LocalData } from '../frame/local-data.ts';
@@ -99,6 +101,8 @@ async function lookUpCells(
     asOf: data.asOf,
     now: Math.max(data.asOf, effects.clock.now()),
     cells: sortedCells(order, cells, missing),
+    coverage: knownCoverage(),
+    counties: knownCounties(),
   };
   await using work = pool.begin<LookupSetup, LookupTask, null>(module, setup);
   const onCells = (done: number) => addTo(progress, { cellsDone: done });

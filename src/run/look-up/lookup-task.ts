@@ -3,6 +3,8 @@ import { PerilbookError } from '../../base/errors.ts';
 import { memo } from '../../base/memo.ts';
 import { type OpenPlaceLookup, openPlaceLookup } from '../../data/lookup/place-lookup.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
+import { type knownCounties, useCounties } from '../../geo/us-counties.ts';
+import { type knownCoverage, useCoverage } from '../../geo/us-coverage.ts';
 import type { CellAnswers } from '../../store/answers/port.ts';
 import { type TopicSet, topicsIn } from '../../store/answers/topic-set.ts';
 import type { InThread } from '../../threads/thread-messages.ts';
@@ -24,6 +26,9 @@ export interface LookupSetup extends LookupTerms {
   readonly store: string;
   readonly source: number;
   readonly cells: SharedCells;
+  /** What is known of the US, which each thread would read again. */
+  readonly coverage: ReturnType<typeof knownCoverage>;
+  readonly counties: ReturnType<typeof knownCounties>;
 }
 
 /** Looks up the cells from one up to, not including, another; `store` writes their answers into the store. */
@@ -53,6 +58,8 @@ export async function openLookup(
   answer: (data: OpenPlaceLookup, cell: Cell, missing: TopicSet) => CellAnswers,
 ): Promise<Awaited<ReturnType<LookupThread>>> {
   const { cells, dataFile, now, source } = setup;
+  useCoverage(setup.coverage);
+  useCounties(setup.counties);
   using opened = new DisposableStack();
   const data = opened.use(openPlaceLookup(dataFile, { counts: setup.counts }));
   if (data.version !== setup.version) {
