@@ -40,7 +40,7 @@ interface Setting {
 const GROUPS = {
   Input: {
     input: {
-      help: 'CSV, Excel (.xlsx), Parquet, NDJSON, a JSON array, GeoJSON or TopoJSON, by a path relative to this file; for part files a folder, a pattern (parts/*.csv) or a list',
+      help: 'CSV, Excel (.xlsx), Parquet, NDJSON, a JSON array, GeoJSON or TopoJSON, by path relative to this file; for parts a folder, pattern (parts/*.csv) or list',
       schema: ({ inputPaths }) => inputPaths,
     },
     sheet: {
@@ -274,7 +274,7 @@ const GROUPS = {
       flags: { units: {} },
     },
     currency: {
-      help: 'currency of the values in the report, e.g. USD; in a file with several, the one whose values it breaks down (default: the currency column of the input)',
+      help: "currency of the values in the report, e.g. USD; of several in a file, the one to break down (default: the input's currency column)",
       schema: ({ currency }) => currency,
       flags: { currency: { value: (code) => String(code).toUpperCase() } },
     },

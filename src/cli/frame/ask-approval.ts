@@ -92,7 +92,7 @@ export async function approveSpending(
       unapproved: needed.unapproved,
       approve: needed.approve,
       refused: 'Nothing was spent',
-      later: 'Run the command again to spend them.',
+      later: 'Run the command again to spend the credits.',
     },
     isStdinFree,
   );

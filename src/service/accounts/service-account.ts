@@ -175,7 +175,7 @@ export function* findAccount(name: string, lock = ''): SqlWork<ServiceAccount> {
   if (row === undefined) {
     throw accountError(
       `Cannot find account "${name}"`,
-      '`perilbook service account list` shows the accounts.',
+      'perilbook service account list shows the accounts.',
     );
   }
   return parseAccount(row);

@@ -162,5 +162,5 @@ function* insertKey(
 }
 
 function keyNotFound(keyId: number) {
-  return accountError(`Cannot find key ${keyId}`, '`perilbook service key list` shows the keys.');
+  return accountError(`Cannot find key ${keyId}`, 'perilbook service key list shows the keys.');
 }
