@@ -107,7 +107,10 @@ export class OutlineIndex {
   }
 
   #near(location: Location, meters: number): number[] {
-    const numbers = boxesAround(location, meters).flatMap((box) => this.touching(box));
+    const boxes = boxesAround(location, meters);
+    // Two only across the antimeridian.
+    if (boxes.length === 1) return this.touching(boxes[0]!);
+    const numbers = boxes.flatMap((box) => this.touching(box));
     return [...new Set(numbers)].sort((a, b) => a - b);
   }
 

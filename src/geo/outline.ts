@@ -200,23 +200,21 @@ export function metersToEdges(outline: Outline, location: Location, meters: numb
   // A hundredth more, because the plane of the search is not the sphere. Across the antimeridian all edges are measured.
   const reachEast = (1.01 * reach) / Math.cos((location.lat * Math.PI) / 180);
   const isWrapped = !(Math.abs(x) + reachEast < 180 * UNITS_PER_DEGREE);
-  const search = new NearestSearch(location);
+  // Of most outlines no edge is so near.
+  let search: NearestSearch | null = null;
   const last = bandOf(y + reach, south, bandHeight, bands);
   for (let band = bandOf(y - reach, south, bandHeight, bands); band <= last; band++) {
     for (let k = starts[band]!; k < starts[band + 1]!; k++) {
       const first = edges[k]!;
-      const [ax, ay, bx, by] = [
-        rings[first]!,
-        rings[first + 1]!,
-        rings[first + 2]!,
-        rings[first + 3]!,
-      ];
+      const [ay, by] = [rings[first + 1]!, rings[first + 3]!];
       if ((ay < y - reach && by < y - reach) || (ay > y + reach && by > y + reach)) continue;
+      const [ax, bx] = [rings[first]!, rings[first + 2]!];
       if (
         !isWrapped &&
         ((ax < x - reachEast && bx < x - reachEast) || (ax > x + reachEast && bx > x + reachEast))
       )
         continue;
+      search ??= new NearestSearch(location);
       search.measureSegment(
         ax / UNITS_PER_DEGREE,
         ay / UNITS_PER_DEGREE,
@@ -225,7 +223,7 @@ export function metersToEdges(outline: Outline, location: Location, meters: numb
       );
     }
   }
-  const nearest = search.meters() ?? Number.POSITIVE_INFINITY;
+  const nearest = search?.meters() ?? Number.POSITIVE_INFINITY;
   return nearest <= meters ? nearest : Number.POSITIVE_INFINITY;
 }
 
