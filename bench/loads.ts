@@ -9,15 +9,13 @@ import { join } from 'node:path';
 import { systemClock } from '../src/base/clock.ts';
 import { loadFiles } from '../src/data/loaders/load-files.ts';
 import { openDataDatabase } from '../src/data/tables/data-database.ts';
+import { FLAGS } from './own-process.ts';
 import { peakMegabytes } from './peak-memory.ts';
 import { sized } from './size.ts';
 import { type Goal, table } from './table.ts';
 
 /** What a load may take, whatever the size of the file. */
 const LIMIT_MB = 500;
-/** As the program runs. */
-const FLAGS = ['--max-semi-space-size=16'];
-
 /** Measures a load of each size in a process of its own. */
 export async function run(): Promise<Goal[]> {
   const sizes = (process.env.BENCH_MB ?? sized('60,300', '1')).split(',').map(Number);

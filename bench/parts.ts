@@ -3,7 +3,6 @@
  *
  *     BENCH_ROWS=10000000 node bench/main.ts parts
  */
-import { execFileSync } from 'node:child_process';
 import {
   closeSync,
   mkdirSync,
@@ -18,10 +17,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeJob } from '../src/job/settings.ts';
 import { writePortfolio } from './oed-portfolio.ts';
+import { runApart } from './own-process.ts';
 import { peakMegabytes } from './peak-memory.ts';
 import { sized } from './size.ts';
 import { type Goal, table } from './table.ts';
-import { FLAGS, filesIn, makeAnswers, runWarm } from './warm.ts';
+import { filesIn, type Measured, makeAnswers, runWarm } from './warm.ts';
 
 const PARTS = 10;
 /** One with more rows than usual: a round takes minutes. */
@@ -67,16 +67,14 @@ export async function run(): Promise<Goal[]> {
       await writePortfolio(join(folder, 'in', `part-${part}.csv`), size);
     }
     const cells = await makeAnswers(folder);
-    const figures = RUNS.map(() => [] as { seconds: number; megabytes: number }[]);
+    const figures = RUNS.map(() => [] as Measured[]);
     for (let round = 0; round < ROUNDS; round++) {
       for (const [index, [, run]] of RUNS.entries()) {
         for (const name of readdirSync(folder).filter((one) => one.startsWith('out-'))) {
           rmSync(join(folder, name), { recursive: true });
         }
-        const args = [...FLAGS, import.meta.filename, folder, run];
-        figures[index]!.push(
-          JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })),
-        );
+        const args = [import.meta.filename, folder, run];
+        figures[index]!.push(runApart(args, join(folder, 'compiled', run)));
         if (run !== 'file') checkSize(folder);
       }
     }

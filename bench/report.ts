@@ -4,8 +4,7 @@
  *
  *     node bench/report.ts page FOLDER
  */
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -13,10 +12,11 @@ import { systemClock } from '../src/base/clock.ts';
 import { reportOfLatestRun } from '../src/report/figures/gather-facts.ts';
 import { reportPage } from '../src/report/html/page.ts';
 import { writePortfolio } from './oed-portfolio.ts';
+import { runApart } from './own-process.ts';
 import { peakMegabytes } from './peak-memory.ts';
 import { sized } from './size.ts';
 import { type Goal, table } from './table.ts';
-import { FLAGS, filesIn, jobIn, makeAnswers, SOURCE, storeOf } from './warm.ts';
+import { filesIn, jobIn, makeAnswers, SOURCE, storeOf } from './warm.ts';
 
 /** The goal. */
 const LIMIT = { seconds: 10, megabytes: 380 };
@@ -35,21 +35,10 @@ export async function run(): Promise<Goal[]> {
   const rows = Number(process.env.BENCH_ROWS ?? sized(1_100_000, 2_000));
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-report-'));
   try {
-    // As src/main.ts does, and filled by a small report first: with a compiler of types each thread takes 25 MB more.
-    const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') };
-    const reportOf = async (part: string, size: number) => {
-      const own = join(folder, part);
-      mkdirSync(own);
-      await writePortfolio(filesIn(own, 'csv').input, { rows: size, places: PLACES });
-      const cells = await makeAnswers(own);
-      const args = [...FLAGS, import.meta.filename, 'page', own];
-      return {
-        cells,
-        ...(JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', env })) as Told),
-      };
-    };
-    await reportOf('small', Math.min(rows, 2_000));
-    const { cells, seconds, megabytes, bytes } = await reportOf('large', rows);
+    await writePortfolio(filesIn(folder, 'csv').input, { rows, places: PLACES });
+    const cells = await makeAnswers(folder);
+    const args = [import.meta.filename, 'page', folder];
+    const { seconds, megabytes, bytes } = runApart<Told>(args, join(folder, 'compiled'));
     const head = ['rows', 'places', 'seconds', 'peak MB', 'page, kB'];
     const line = [
       rows.toLocaleString('en-US'),

@@ -1,15 +1,13 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writePortfolio } from './oed-portfolio.ts';
 import { sized } from './size.ts';
 import { type Goal, table } from './table.ts';
-import { FLAGS, filesIn, makeAnswers } from './warm.ts';
+import { filesIn, makeAnswers, measureApart } from './warm.ts';
 
 /** What a run may take, whatever the size of the book. */
 const LIMIT_MB = 350;
-const WARM = join(import.meta.dirname, 'warm.ts');
 
 /**
  * The memory of a whole warm run (scan, plan, write) of CSV files of growing length over the same 200,000 places, each in a
@@ -22,16 +20,14 @@ export async function run(): Promise<Goal[]> {
   const places = Number(process.env.BENCH_PLACES ?? sized(200_000, 400));
   const lines: (string | number)[][] = [];
   const goals: Goal[] = [];
+  const compiled = mkdtempSync(join(tmpdir(), 'perilbook-compiled-'));
   for (const rows of sizes) {
     const folder = mkdtempSync(join(tmpdir(), 'perilbook-scale-'));
     try {
       const { input, output } = filesIn(folder, 'csv');
       await writePortfolio(input, { rows, places });
       const cells = await makeAnswers(folder);
-      const told = execFileSync(process.execPath, [...FLAGS, WARM, 'perilbook', 'csv', folder], {
-        encoding: 'utf8',
-      });
-      const { seconds, megabytes } = JSON.parse(told) as { seconds: number; megabytes: number };
+      const { seconds, megabytes } = measureApart('perilbook', 'csv', folder, compiled);
       const size = (file: string) => (statSync(file).size / 1e6).toFixed(0);
       const ratio = (megabytes / LIMIT_MB).toFixed(2);
       const what = `${rows.toLocaleString('en-US')} rows, peak memory`;
@@ -50,6 +46,7 @@ export async function run(): Promise<Goal[]> {
       rmSync(folder, { recursive: true, force: true });
     }
   }
+  rmSync(compiled, { recursive: true, force: true });
   console.log(
     table(
       [

@@ -17,6 +17,7 @@ import { importDataset } from '../src/data/tables/import-dataset.ts';
 import type { AreaRecord } from '../src/data/tables/records.ts';
 import type { Location } from '../src/geo/coordinates.ts';
 import { makeRandom } from '../src/sample/random.ts';
+import { FLAGS } from './own-process.ts';
 import { answerOf, ordered, type Served } from './service-orders.ts';
 import { makeSampleDatabase, sized } from './size.ts';
 import { type Goal, table } from './table.ts';
@@ -51,9 +52,9 @@ export async function run(): Promise<Goal[]> {
     const file = join(folder, 'data.db');
     console.log(`sample database made in ${makeSampleDatabase(file).toFixed(1)} s\n`);
     const goals: Goal[] = [];
-    // As `bin/perilbook.cjs` starts it.
-    const execArgv = ['--max-semi-space-size=16'];
-    const child = fork(join(import.meta.dirname, 'service-process.ts'), [file], { execArgv });
+    const child = fork(join(import.meta.dirname, 'service-process.ts'), [file], {
+      execArgv: FLAGS,
+    });
     try {
       const served = await answerOf<Served>(child);
       const rows: string[][] = [];

@@ -4,9 +4,7 @@
  *
  *     node bench/warm.ts [rows] [places]
  */
-import { execFileSync } from 'node:child_process';
 import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { enableCompileCache } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -23,6 +21,7 @@ import { scanRows } from '../src/run/scan/scan-input.ts';
 import type { CellAnswers } from '../src/store/answers/port.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
 import { writePortfolio } from './oed-portfolio.ts';
+import { runApart } from './own-process.ts';
 import { peakMegabytes } from './peak-memory.ts';
 import { sized } from './size.ts';
 import { type Goal, table } from './table.ts';
@@ -68,9 +67,6 @@ const SHAPES: readonly Shape[] = [
 ];
 const ROUNDS = sized(3, 1);
 export const SOURCE = 'bench';
-
-/** As in the first line of src/main.ts. */
-export const FLAGS = ['--max-semi-space-size=16'];
 
 type Format = 'csv' | 'parquet';
 type Runner = 'perilbook' | 'duckdb' | 'plain';
@@ -184,10 +180,25 @@ export async function runWarm(
   await store.close();
 }
 
+/** What a run took. */
+export interface Measured {
+  readonly seconds: number;
+  readonly megabytes: number;
+}
+
+/** One measurement, in a process of its own. @param compiled as of `runApart` */
+export function measureApart(
+  runner: Runner,
+  format: Format,
+  folder: string,
+  compiled = join(folder, 'compiled'),
+): Measured {
+  const args = [import.meta.filename, runner, format, folder];
+  return runApart(args, join(compiled, runner, format));
+}
+
 /** One measurement, in this process. */
 async function measure(runner: Runner, format: Format, folder: string): Promise<void> {
-  // As src/main.ts does. The first of the rounds fills it.
-  enableCompileCache(join(folder, 'compiled'));
   const begun = performance.now();
   if (runner === 'perilbook') await runWarm(jobIn(folder, format));
   else if (runner === 'duckdb')
@@ -223,15 +234,12 @@ async function measureShape(
     console.log(
       `${rows} rows, ${(statSync(csv.input).size / 1e6).toFixed(0)} MB, ${cells} cells${isVaried ? ', a fifth with nulls or failures' : ''}, 18 natural topics\n`,
     );
-    const figures = RUNS.map(() => [] as { seconds: number; megabytes: number }[]);
+    const figures = RUNS.map(() => [] as Measured[]);
     for (let round = 0; round < ROUNDS; round++) {
       for (const [index, [runner, format]] of RUNS.entries()) {
         // It takes eight times as long as the others: once will do, for the first shape.
         if (runner === 'plain' && (round > 0 || places !== PLACES)) continue;
-        const args = [...FLAGS, import.meta.filename, runner, format, folder];
-        figures[index]!.push(
-          JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })),
-        );
+        figures[index]!.push(measureApart(runner, format, folder));
       }
     }
     for (const format of ['csv', 'parquet'] as const) await checkSame(folder, format, rows);

@@ -1,1 +1,1 @@
-@"%~dp0node.exe" --max-semi-space-size=16 "%~dp0bin\perilbook.cjs" %*
+@"%~dp0node.exe" --max-semi-space-size=4 "%~dp0bin\perilbook.cjs" %*
