@@ -1,9 +1,10 @@
+import { basename } from 'node:path';
 import Database from 'better-sqlite3';
 import { resultOrNull } from '../../base/errors.ts';
 import type { Batches } from '../../formats/csv/parsed-records.ts';
 import { type ToDegrees, toDegrees } from '../../formats/shapefile/coordinate-system.ts';
 import { readWkb } from '../../formats/wkb/wkb-geometry.ts';
-import { invalidFile, refusedFor } from './agency-file.ts';
+import { invalidFile, refusedFor, zipPath } from './agency-file.ts';
 import type { FileFeature } from './file-feature.ts';
 
 /* A GeoPackage is an SQLite file with a table for each layer, and its geometries as well-known binary (OGC 12-128). */
@@ -101,6 +102,11 @@ function converted(member: unknown, convert: ToDegrees): unknown {
 }
 
 function open(archive: string) {
+  // SQLite reads a file where it lies.
+  if (zipPath(archive) !== null) {
+    const hint = `Unpack the zip, and load ${basename(archive)}.`;
+    throw invalidFile(archive, 'it is a GeoPackage in a zip, which Perilbook does not read', hint);
+  }
   try {
     const database = new Database(archive, { readonly: true, fileMustExist: true });
     database.prepare('SELECT 1 FROM gpkg_contents').get();

@@ -107,6 +107,9 @@ async function pathsInZip(loader: string, file: string, options: LoaderOptions):
   if (own.length === 1 || (!isTable && own.length > 0)) return own;
   // Its reader says how many it holds.
   if (!isTable) return [file];
+  const packed = names.find((name) => /\.gpkg$/i.test(name));
+  // Its reader says what to do.
+  if (own.length === 0 && packed !== undefined) return [`${file}/${packed}`];
   const hint = `It holds: ${names.slice(0, 10).join(', ')}. Give the path of the file in it, or unpack it.`;
   const found = own.length === 0 ? 'no file' : `${own.length} files`;
   throw invalidFile(file, `${found} in the zip could be for ${loader}`, hint);

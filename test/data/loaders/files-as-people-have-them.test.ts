@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { storedParts } from '../../../src/data/tables/parts.ts';
 import { square } from '../../service/small-data.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
-import { featuresOf, fileOf, geojson, loading } from './loading.ts';
+import { featuresOf, fileOf, geojson, loading, zipOf } from './loading.ts';
 
 /* Formats in which agencies' layers lie on people's disks. */
 
@@ -144,6 +144,20 @@ test('GeoPackage: the layer that fits, or that is named', async (t) => {
   await assert.rejects(load('parks', fileOf(t, 'x.gpkg', 'text')), {
     message: /it is no GeoPackage/,
   });
+});
+
+test('a GeoPackage in a zip is named, with what to do', async (t) => {
+  const { load } = loading(t);
+  const zip = zipOf(t, {
+    'city/city.gpkg': readFileSync(geopackage(t, { parks: 'Unit_Nm' })),
+    'city/metadata.xml': Buffer.from('<parks/>'),
+  });
+  const refused = {
+    message: /city\.gpkg": it is a GeoPackage in a zip, which Perilbook does not read$/,
+    hint: 'Unpack the zip, and load city.gpkg.',
+  };
+  await assert.rejects(load('parks', zip), refused);
+  await assert.rejects(load('parks', `${zip}/city/city.gpkg`), refused);
 });
 
 test('a FileGDB is named as one, with the command that converts it and the address of the layer', async (t) => {
