@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import type { MultiPolygon, Polygon } from 'geojson';
 import { boxOfGeometry } from '../../geo/bounding-boxes.ts';
+import { type CodeFinding, readGeoid } from '../tables/area-codes.ts';
 import type { AreaRecord } from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
-import { type CodeFinding, readGeoid } from './county-codes.ts';
 import { featuresIn, inFeatureFiles } from './feature-files.ts';
 import type { FileFeature } from './file-feature.ts';
 import { type Loader, publicDomain } from './loader.ts';

@@ -2,16 +2,11 @@ import { basename } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
 import type { AIR_QUALITY_DAYS } from '../../contract/topic-values.ts';
 import type { Batches, TableRecord } from '../../formats/csv/parsed-records.ts';
+import { type CodeFinding, countiesServedBy, readGeoid } from '../tables/area-codes.ts';
 import type { AirQualityRecord, RadonRecord } from '../tables/records.ts';
 import { agencyZip } from './agency-file.ts';
 import { type Columns, findColumns, numberIn, tableRecords, tableRows } from './agency-table.ts';
-import {
-  CONNECTICUT_NOTE,
-  type CodeFinding,
-  countiesServedBy,
-  countyNamed,
-  readGeoid,
-} from './county-codes.ts';
+import { CONNECTICUT_NOTE, countyNamed } from './county-codes.ts';
 import { inTurn, type Loader, type LoadReporter, publicDomain } from './loader.ts';
 import { yearSpan } from './vintages.ts';
 

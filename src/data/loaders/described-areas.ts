@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import type { PolygonLayer } from '../../contract/layers/layer-description.ts';
+import { countiesServedBy, readGeoid } from '../tables/area-codes.ts';
 import type { ZoneRecord } from '../tables/records.ts';
 import { kindOf, storedFacts } from '../zones/zone-layer.ts';
 import { zoneDatasetOf } from '../zones/zone-layers.ts';
 import { pickProperties, tableRows } from './agency-table.ts';
-import { countiesServedBy, readGeoid } from './county-codes.ts';
 import { inTurn, type Loader, type LoadReporter } from './loader.ts';
 import { vintageByColumns } from './vintages.ts';
 import { NumberRemarks, textReader } from './zone-loaders.ts';

@@ -2,10 +2,10 @@ import { PerilbookError } from '../../base/errors.ts';
 import { counted, grouped } from '../../base/format-numbers.ts';
 import { RATINGS, type Rating } from '../../contract/topic-values.ts';
 import type { NaturalSlug } from '../../contract/topics.ts';
+import { type CodeFinding, readGeoid } from '../tables/area-codes.ts';
 import type { NaturalRatingRecord } from '../tables/records.ts';
 import { invalidFile } from './agency-file.ts';
 import { type Columns, columnsIn, numberIn, tableRows } from './agency-table.ts';
-import { type CodeFinding, readGeoid } from './county-codes.ts';
 import { FEWEST_COMPARED, isLoss } from './load-losses.ts';
 import { inTurn, type Loader, type LoadReporter } from './loader.ts';
 
