@@ -13,6 +13,7 @@ import {
   isLayerTopic,
   isZoneTopic,
   radiusOfLayer,
+  rowCodesOf,
   type TopicSlug,
   topicOf,
 } from '../contract/topics.ts';
@@ -158,7 +159,9 @@ function unstudiedNote(topic: TopicSlug): string {
   const radius = radiusOfLayer(topic);
   if (radius !== null)
     return `${topic}: the layer does not cover all within ${grouped(radius)} m of this place, so it is unknown`;
-  return `${topic}: ${layerOf(topic).outside_note ?? 'the layer says nothing of this place, so it is unknown'}`;
+  const isZip = rowCodesOf(topic)?.level === 'zip';
+  const nothing = `the ${isZip ? 'table says nothing here' : 'layer says nothing of this place'}, so it is unknown`;
+  return `${topic}: ${layerOf(topic).outside_note ?? nothing}`;
 }
 
 const layerOf = (topic: TopicSlug): PolygonLayer => topicOf(topic).layer as PolygonLayer;

@@ -241,10 +241,29 @@ function topicOfLayer(layer: LayerDescription): Topic {
       ? ({ category: 'proximity', details: 'features' } as const)
       : ({ category: 'measurement', details: 'none' } as const)),
     cadence: 'rolling',
-    area: layer.kind === 'areas' ? layer.area!.level : null,
+    area: areaOfLayer(layer),
     countColumns: [],
     layer,
   };
+}
+
+/** The kind of area whose places have one answer; a location does not tell its ZIP code. */
+function areaOfLayer(layer: LayerDescription): Topic['area'] {
+  const level = layer.kind === 'areas' ? layer.area!.level : 'zip';
+  return level === 'zip' ? null : level;
+}
+
+/** Of which areas a layer says something, by the codes of the rows' own columns; null for another topic, and where no column is named. */
+export function rowCodesOf(slug: TopicSlug): RowCodes | null {
+  const layer = BY_SLUG.get(slug)?.layer ?? null;
+  const { level, row } = (layer?.kind === 'areas' ? layer.area : null) ?? {};
+  return level === undefined || row === undefined ? null : { level, columns: row };
+}
+
+/** The columns of a user's files that may have the code of an area, and the kind of area. */
+export interface RowCodes {
+  readonly level: 'county' | 'tract' | 'zip';
+  readonly columns: readonly string[];
 }
 
 /** Whether a topic is no layer of a user's own. */

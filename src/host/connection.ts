@@ -19,7 +19,7 @@ import type {
   LossSource,
   ServiceConnection,
 } from '../run/frame/connection-kinds.ts';
-import { type LocalData, readLocalData } from '../run/frame/local-data.ts';
+import { answersCodes, type LocalData, readLocalData } from '../run/frame/local-data.ts';
 import type { Effects } from '../run/frame/run-context.ts';
 import { topicsText } from '../run/look-up/place-answers.ts';
 import { sampleDataFile } from '../sample/sample-file.ts';
@@ -124,7 +124,9 @@ export function connectionTo(
 ): LocalConnection {
   const { topics, dataFile } = job;
   const { workingFolder, otherSources = '', findState } = context;
-  if (data !== null && !data.sample && topics.some((topic) => data.topics.has(topic))) {
+  const isAnswered = (of: LocalData) => (topic: TopicSlug) =>
+    of.topics.has(topic) || answersCodes(of, topic);
+  if (data !== null && !data.sample && topics.some(isAnswered(data))) {
     return { kind: 'local', source: localSource(job), sample: false, data };
   }
   const outdated = topics.find((topic) => data?.outdated.has(topic));

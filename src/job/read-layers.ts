@@ -10,6 +10,7 @@ import { yamlProblem } from '../base/yaml-problems.ts';
 import {
   type LayerDescription,
   layerSchema,
+  type PolygonLayer,
   pointSchema,
 } from '../contract/layers/layer-description.ts';
 import { declareLayers, MOST_LAYERS, PAID_SLUGS, withBrought } from '../contract/topics.ts';
@@ -186,6 +187,7 @@ function membersAtOdds(layer: LayerDescription): [path: PropertyKey[], message: 
         ? [['area'], 'is missing: { level: county, from: COLUMN }']
         : [['area'], 'needs kind: areas'],
     );
+  if (layer.area?.level === 'zip') problems.push(...zipAtOdds(layer));
   for (const name of OF_POLYGONS)
     if (isOfAreas && layer[name] !== undefined)
       problems.push([[name], 'is of polygons: a table of areas has none']);
@@ -200,6 +202,17 @@ function membersAtOdds(layer: LayerDescription): [path: PropertyKey[], message: 
       problems.push([['columns', name, 'beside'], `there is no column ${beside}`]);
   }
   return problems;
+}
+
+/** What a table by ZIP code needs and cannot have: a location does not tell its ZIP code, nor a ZIP code its state. */
+function* zipAtOdds({
+  area,
+  states,
+}: PolygonLayer): Generator<[path: PropertyKey[], message: string]> {
+  if (area?.row === undefined)
+    yield [['area', 'row'], 'is missing: the column of your own files with the ZIP code'];
+  if (states !== undefined)
+    yield [['states'], 'a ZIP code does not tell its state: leave states out'];
 }
 
 /** The same of members that each kind of layer has. */

@@ -7,7 +7,7 @@ import { libraryHost, makeEffects } from '../host/run-host.ts';
 import type { JobFile } from '../job/job-file.ts';
 import type { Job } from '../job/settings.ts';
 import type { TopicName } from '../job/topic-choice.ts';
-import { BatchRun, type Coordinate } from '../run/batch-run.ts';
+import { BatchRun, type Coordinate, codesInMemory } from '../run/batch-run.ts';
 import { openContext } from '../run/frame/run-context.ts';
 import type { RunEvent } from '../run/frame/run-events.ts';
 import { type AnswerSource, connectSource, jobOfSource } from './answer-source.ts';
@@ -126,12 +126,15 @@ export function enrich<Row>(
     });
     const names = columnNames(job);
     for await (const batch of batchesOf(rows, size)) {
+      const codes = codesInMemory(job.topics, (name) =>
+        batch.some((row) => codeIn(row, name) !== null),
+      );
       const locations = batch.map((row) => {
         const { lat, lng } = read(row);
-        return [lat, lng] as const;
+        return [lat, lng, ...codes.map((of) => codeIn(row, of))] as const;
       });
       throwIfAborted(signal);
-      const fields = await run.answer(locations);
+      const fields = await run.answer(locations, codes);
       for (const [index, row] of batch.entries()) {
         // Between two rows the program may have aborted. The answers of the batch are in the store.
         throwIfAborted(signal);
@@ -183,6 +186,12 @@ function locationReader<Row>(
       row: number,
     });
   };
+}
+
+/** The code that a row has under a name; null for none. */
+function codeIn(row: unknown, name: string): Coordinate {
+  const code = isObject(row) ? (row as Readonly<Record<string, unknown>>)[name] : null;
+  return typeof code === 'number' || typeof code === 'string' ? code : null;
 }
 
 export function columnNames({ topics, counts, losses }: Job): string[] {

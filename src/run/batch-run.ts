@@ -1,6 +1,7 @@
 import { PerilbookError } from '../base/errors.ts';
 import { ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
+import { rowCodesOf, type TopicSlug } from '../contract/topics.ts';
 import { rowFields } from '../rows/placed-fields.ts';
 import type { RowFile } from '../rows/port.ts';
 import { newProgress, type Progress } from './frame/progress.ts';
@@ -30,17 +31,32 @@ const NOTHING_SPENT: Spent = {
 /** A coordinate in decimal degrees: a number, or the text of one. Text in other notations needs `coordinates: 'lenient'`. */
 export type Coordinate = number | string | null | undefined;
 
+/** Latitude and longitude, and after them the codes of areas (`codesInMemory`). */
+export type LocationInMemory = readonly [Coordinate, Coordinate, ...Coordinate[]];
+
+/** The names of the columns with codes that the layers among some topics read: of the spellings of each the first that rows have. */
+export function codesInMemory(
+  topics: readonly TopicSlug[],
+  isThere: (name: string) => boolean = () => false,
+): string[] {
+  const all = topics.flatMap((topic) => {
+    const columns = rowCodesOf(topic)?.columns ?? [];
+    return columns.find(isThere) ?? columns.slice(0, 1);
+  });
+  return [...new Set(all)];
+}
+
 /** A program's rows as a row file, so that the code for files scans, prices and joins them. */
 interface MemoryRows extends RowFile {
   /** The fields of each row, once they were written. */
   readonly written: () => readonly (readonly Field[])[];
 }
 
-function memoryRows(locations: readonly (readonly [Coordinate, Coordinate])[]): MemoryRows {
+function memoryRows(locations: readonly LocationInMemory[], codes: readonly string[]): MemoryRows {
   let written: readonly (readonly Field[])[] = [];
   return {
     format: 'memory',
-    columns: ['lat', 'lng'],
+    columns: ['lat', 'lng', ...codes],
     unit: 'row',
     async *read(columns) {
       // No message names a program's row by its number.
@@ -93,11 +109,12 @@ export class BatchRun implements AsyncDisposable {
     return this.#spent;
   }
 
-  /** The fields of the rows of a batch, in their order. */
+  /** The fields of the rows of a batch, in their order. @param codes the names of the columns after latitude and longitude */
   async answer(
-    locations: readonly (readonly [Coordinate, Coordinate])[],
+    locations: readonly LocationInMemory[],
+    codes = codesInMemory(this.#context.job.topics),
   ): Promise<readonly (readonly Field[])[]> {
-    const rowFile = memoryRows(locations);
+    const rowFile = memoryRows(locations, codes);
     const progress = { ...newProgress(), ...this.#spent };
     using _ = reportProgress(progress, this.#options.onEvent, () => this.#rows);
     using prepared = await prepare(

@@ -46,6 +46,6 @@ export async function prepareScanned(
 export async function prepareAgain(prepared: Prepared): Promise<Prepared> {
   const { job, freshness, plan, deadline } = prepared;
   const context = await openContext(job, { ...prepared, asOf: freshness.startedAt });
-  const { origin, fields } = plan;
-  return await prepareScanned({ ...context, deadline }, plan.scan, { origin, fields });
+  const { origin, fields, codes } = plan;
+  return await prepareScanned({ ...context, deadline }, plan.scan, { origin, fields, codes });
 }

@@ -42,6 +42,7 @@ function cellOf(number: number): EnrichedCell {
   const record = { answers, failures: new Map() };
   return {
     number,
+    group: number,
     location: { lat: 25 + scattered(number + 1, 24), lng: -124 + scattered(number * 7 + 3, 57) },
     rows: 10,
     value: 1e9 + scattered(number * 3 + 5, 1e9),

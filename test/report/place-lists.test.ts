@@ -30,6 +30,7 @@ test('the lists have the places that sorting all of them gives', () => {
         const cells = places.map((one, number) => ({
           ...one,
           number,
+          group: number,
           location: { lat: 0, lng: 0 },
         }));
         for (const cell of isBackwards ? cells.toReversed() : cells)

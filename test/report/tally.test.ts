@@ -56,6 +56,7 @@ function cell(
     entries.length === TOPICS.length ? ({ status: 'ok', note: '' } as const) : DEFERRED;
   return {
     number,
+    group: number,
     location,
     rows,
     value,
@@ -74,7 +75,10 @@ function figuresOf(cells: readonly EnrichedCell[]) {
     classes.put(number, fields);
     if (fields[1] !== null) tally.count(fields, rows);
   }
-  for (const one of cells) tally.add(one, countyAt(one.location), classes);
+  for (const one of cells) {
+    tally.add(one, countyAt(one.location), classes);
+    tally.list(one, classes);
+  }
   return tally.tallied();
 }
 

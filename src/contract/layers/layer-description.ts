@@ -132,10 +132,13 @@ export const layerSchema = z.strictObject({
   kind: z.enum(['polygons', 'areas']).optional(),
   area: z
     .strictObject({
-      level: z.enum(['county', 'tract'], {
-        error: 'must be county or tract: places are found in these, and not in ZIP code areas',
-      }),
-      from: columns.describe('the column of the table with the code of the county or tract'),
+      level: z.enum(['county', 'tract', 'zip'], { error: 'must be county, tract or zip' }),
+      from: columns.describe('the column of the table with the code of the county, tract or ZIP'),
+      row: columns
+        .optional()
+        .describe(
+          'the column of your own files with the same code, or several spellings of it: where a row has a code, it counts and not the location',
+        ),
     })
     .optional()
     .describe('of the kind areas: of which areas the table says something'),

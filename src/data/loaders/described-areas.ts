@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { PolygonLayer } from '../../contract/layers/layer-description.ts';
-import { countiesServedBy, readGeoid } from '../tables/area-codes.ts';
+import { countiesServedBy, readAreaCode } from '../tables/area-codes.ts';
 import type { ZoneRecord } from '../tables/records.ts';
 import { kindOf, storedFacts } from '../zones/zone-layer.ts';
 import { zoneDatasetOf } from '../zones/zone-layers.ts';
@@ -11,11 +11,11 @@ import { NumberRemarks, textReader } from './zone-loaders.ts';
 
 type AreaLayer = PolygonLayer & { readonly area: NonNullable<PolygonLayer['area']> };
 
-/** The loader of a layer that says something of counties or tracts: tables with a column of their codes. */
+/** The loader of a layer that says something of counties, tracts or ZIP codes: tables with a column of their codes. */
 export function areaLayerLoader(layer: AreaLayer): Loader {
   const { area, vintage: said } = layer;
   return {
-    describe: `${layer.title}, by its description: a table by ${area.level}`,
+    describe: `${layer.title}, by its description: a table by ${area.level === 'zip' ? 'ZIP code' : area.level}`,
     source: layer.publisher ?? layer.title,
     licence: layer.licence ?? '',
     loads: { name: zoneDatasetOf(layer), level: '' },
@@ -55,7 +55,7 @@ function recordReader(
   const textOf = textReader();
   const { level } = layer.area;
   const recordsOf = (cells: readonly string[]): readonly ZoneRecord[] | string => {
-    const found = readGeoid(cells[codes] ?? '', level);
+    const found = readAreaCode(cells[codes] ?? '', level);
     if ('problem' in found) return found.problem;
     const properties = pickProperties(names, cells, new Set());
     const text = (columns: readonly string[] = []) => textOf(properties, columns);

@@ -1,7 +1,7 @@
 import { stateOf } from './states.ts';
 
-/** The kinds of areas that have codes: counties (5 digits), census tracts (11). */
-export type CodeLevel = 'county' | 'tract';
+/** The kinds of areas that have codes: counties (5 digits), census tracts (11), ZIP codes (5). */
+export type CodeLevel = 'county' | 'tract' | 'zip';
 
 /** The code of an area, or why there is none. */
 export type CodeFinding = { readonly geoid: string } | { readonly problem: string };
@@ -15,7 +15,19 @@ interface StatedArea {
 }
 
 /** How many digits a code has. */
-export const CODE_DIGITS: Readonly<Record<CodeLevel, number>> = { county: 5, tract: 11 };
+export const CODE_DIGITS: Readonly<Record<CodeLevel, number>> = { county: 5, tract: 11, zip: 5 };
+
+/** As messages name it. */
+export const CODE_NAMES: Readonly<Record<CodeLevel, string>> = {
+  county: 'code of a county',
+  tract: 'code of a tract',
+  zip: 'ZIP code',
+};
+
+/** Reads the code of a county, a tract or a ZIP code. */
+export function readAreaCode(text: string, level: CodeLevel): CodeFinding {
+  return level === 'zip' ? readZip(text) : readGeoid(text, level);
+}
 
 /** Reads the code of a county or tract. A spreadsheet turns `06001400100` into the number 6001400100 (or 6001400100.0), so codes of
  * states 01 to 09 are one digit short. The zero is put back if the code is then in a state and the row names no other; anything else is
@@ -41,6 +53,25 @@ export function readGeoid(
   return isOther
     ? { problem: `the code of the ${level} is not in the state that the row names` }
     : { geoid };
+}
+
+/** The ZIP code with the lowest number, 00501. */
+const LOWEST_ZIP = 501;
+/** With the four digits of ZIP+4. */
+const LONG_DIGITS = 9;
+
+/** A ZIP code, also of ZIP+4. Where a spreadsheet has made it a number, the zeros that it took from the front are put back: 2108 is 02108,
+ * 21081234 is 02108-1234. */
+function readZip(text: string): CodeFinding {
+  const plain = text.trim().replace(/\.0+$/, '');
+  const [, short] = /^(\d{3,5})(?:[- ](?:\d{4})?)?$/.exec(plain) ?? [];
+  const zip =
+    short?.padStart(CODE_DIGITS.zip, '0') ??
+    (/^\d{7,9}$/.test(plain) ? plain.padStart(LONG_DIGITS, '0').slice(0, CODE_DIGITS.zip) : null);
+  if (zip === null) return { problem: 'it has no ZIP code of 5 digits' };
+  return Number(zip) < LOWEST_ZIP
+    ? { problem: 'there is no ZIP code below 00501' }
+    : { geoid: zip };
 }
 
 /** Connecticut replaced its counties with nine planning regions (Federal Register 87 FR 34235, June 2022), and EPA still publishes by

@@ -190,8 +190,8 @@ export function needsOf(topic: TopicSlug): readonly DatasetName[] {
   const { category, layer } = topicOf(topic);
   // Descriptions say themselves what they cover.
   if (layer !== null) {
-    const isOfAreas = layer.kind !== 'points' && layer.area !== undefined;
-    return [...(isOfAreas ? (['areas'] as const) : []), datasetOfLayer(layer)];
+    const { level = 'zip' } = (layer.kind === 'areas' ? layer.area : null) ?? {};
+    return [...(level !== 'zip' ? (['areas'] as const) : []), datasetOfLayer(layer)];
   }
   if (category === 'natural') return ['areas', 'nri'];
   if (category === 'proximity') return ['areas', `sites:${topic as ProximitySlug}`];

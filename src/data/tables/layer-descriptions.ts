@@ -27,7 +27,7 @@ function recordMembers(layer: LayerDescription): unknown {
   } = layer;
   const { show: _, ...ofClass } = own ?? {};
   return [
-    area,
+    area && { level: area.level, from: area.from },
     { ...ofClass },
     Object.entries(columns ?? {}),
     nothing,

@@ -15,10 +15,18 @@ import { WHOLE_US } from '../tables/parts.ts';
 import { stateOf } from '../tables/states.ts';
 import { airQualityYears, hasAirQualityYears, TOPIC_OF_YEARS } from './measurement-topics.ts';
 
-/** The names of the topics' datasets; without `counts`, not those of event records. */
-export function datasetsOf(topics: readonly TopicSlug[], counts: boolean): ReadonlySet<string> {
+/** The names of the topics' datasets; without `counts`, not those of event records.
+ * @param byCode those that are answered by a row's own code, for which no boundaries are needed */
+export function datasetsOf(
+  topics: readonly TopicSlug[],
+  counts: boolean,
+  byCode: readonly TopicSlug[] = [],
+): ReadonlySet<string> {
   return new Set(
-    topics.flatMap((topic) => [...needsOf(topic), ...(counts ? eventDatasetsOf(topic) : [])]),
+    topics.flatMap((topic) => [
+      ...needsOf(topic).filter((name) => name !== 'areas' || !byCode.includes(topic)),
+      ...(counts ? eventDatasetsOf(topic) : []),
+    ]),
   );
 }
 
@@ -72,8 +80,12 @@ export function createOriginFinder(
 }
 
 export interface OriginNotes {
-  /** The note of a row with answers to some topics. */
-  readonly noteOf: (topics: readonly TopicSlug[], origin: PlaceOrigin) => string;
+  /** The note of a row with answers to some topics. @param byCode those of them that are answered by a code of the row */
+  readonly noteOf: (
+    topics: readonly TopicSlug[],
+    origin: PlaceOrigin,
+    byCode?: readonly TopicSlug[],
+  ) => string;
   /** The origin of a place, by its number. Equal origins are one object. */
   readonly originOf: (cell: number) => PlaceOrigin;
 }
@@ -90,11 +102,11 @@ export function localNotes(
 ) {
   // A million rows have few sets of answered topics.
   const notes = new Map<string, string>();
-  const noteOf: OriginNotes['noteOf'] = (topics, origin) => {
-    const key = [topics.join(' '), ...Object.values(origin)].join('|');
+  const noteOf: OriginNotes['noteOf'] = (topics, origin, byCode = []) => {
+    const key = [topics.join(' '), byCode.join(' '), ...Object.values(origin)].join('|');
     let note = notes.get(key);
     if (note === undefined) {
-      const { vintages, remarks } = dataBehind(datasets, topics, counts, origin);
+      const { vintages, remarks } = dataBehind(datasets, topics, counts, origin, byCode);
       note = [`${label}: ${oldestFirst(vintages)}`, ...remarks].join('; ');
       notes.set(key, note);
     }
@@ -114,8 +126,9 @@ export function dataBehind(
   topics: readonly TopicSlug[],
   counts: boolean,
   { ofCounty, airQualityYear, state, nearest }: PlaceOrigin,
+  byCode: readonly TopicSlug[] = [],
 ): StatedData {
-  const used = datasetsOf(topics, counts);
+  const used = datasetsOf(topics, counts, byCode);
   const byName = Map.groupBy(
     datasets.filter(({ name }) => used.has(name)),
     ({ name }) => name,
@@ -126,7 +139,7 @@ export function dataBehind(
     return [name, vintageText(own)].filter(Boolean).join(' ');
   });
   const outside =
-    nearest !== '' && topics.some(isOfArea)
+    nearest !== '' && topics.some((topic) => isOfArea(topic) && !byCode.includes(topic))
       ? [`in no outline: data of the nearest ${nearest}`]
       : [];
   return { vintages, remarks: [...countyRemark(topics, ofCounty), ...outside] };

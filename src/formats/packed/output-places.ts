@@ -16,6 +16,8 @@ import {
 /** Packed fields of all places. */
 export interface PackedFields {
   readonly table: PlaceTable;
+  /** How many fields of a place come before these; none if left out. */
+  readonly skip?: number;
   /** How many a place has. */
   readonly width: number;
 }
@@ -23,7 +25,8 @@ export interface PackedFields {
 /** The fields of all places of an output, for writers: plain data, which threads share. The fields of a place are those of its kind, the
  * time of its answers, then the packed ones. */
 export interface OutputPlaces {
-  /** The packed fields, which follow each other: a run of two sources has two tables. */
+  /** The packed fields, which follow each other: a run of two sources has two tables, and answers by the rows' own codes
+   * have another. */
   readonly tables: readonly PackedFields[];
   /** The first fields (status and note), by kind. Places have few. */
   readonly kinds: readonly (readonly Field[])[];
@@ -68,13 +71,15 @@ export function packedFinder({
   tables,
 }: Pick<OutputPlaces, 'tables'>): (place: number) => FoundPlace {
   const finders = tables.map(({ table }) => placeFinder(table));
-  if (finders.length === 1) return finders[0]!;
+  if (finders.length === 1 && !tables[0]!.skip) return finders[0]!;
   const joined: FoundPlace = { bytes: Buffer.alloc(1024), from: 0 };
   return (place) => {
     let used = 0;
     for (const [index, find] of finders.entries()) {
-      const { bytes, from } = find(place);
-      const to = skipFields(bytes, from, tables[index]!.width);
+      const { bytes, from: first } = find(place);
+      const { skip = 0, width } = tables[index]!;
+      const from = skipFields(bytes, first, skip);
+      const to = skipFields(bytes, from, width);
       if (used + to - from > joined.bytes.length) {
         const grown = Buffer.alloc(2 * (used + to - from));
         joined.bytes.copy(grown, 0, 0, used);

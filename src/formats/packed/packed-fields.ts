@@ -186,6 +186,9 @@ export class FieldPacker {
   }
 }
 
+/** Packs fields that a run has made: their texts have no numbers. */
+export const OWN_TEXTS: FieldPacker = new FieldPacker({ numberOf: () => -1, textOf: () => '' });
+
 /** The end of the fields at a position; after the end of the bytes if they are damaged. */
 export function skipFields(bytes: Uint8Array, from: number, width: number): number {
   let at = from;

@@ -1,6 +1,7 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { saysUnstudied } from '../../columns/row-status.ts';
 import { wantedColumns } from '../../columns/topic-columns.ts';
+import { rowCodesOf } from '../../contract/topics.ts';
 import { rateOfPlace } from '../../formats/packed/place-losses.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
 import type { Job } from '../../job/settings.ts';
@@ -41,7 +42,9 @@ export async function compareWithOutput(
   const reading = header === undefined ? {} : { header };
   const opened = await openJobInput({ input: file, parts, reading }, effects.streams);
   const output = (!isPartFiles(opened) && (await opened.entire?.())) || opened;
-  const earlierJob = { ...job, input: file, parts };
+  // An earlier file need not have the columns of codes: its answers are in it.
+  const codeless = job.topics.filter((topic) => rowCodesOf(topic) === null);
+  const earlierJob = { ...job, input: file, parts, topics: codeless };
   const layout = await findLayout(output, earlierJob);
   if (layout.dropFrom === null) {
     const message = `${name} is not an output of Perilbook: it has no hazard columns at its end`;
@@ -125,20 +128,20 @@ export async function compareWithOutput(
   }
 
   async function* currentRows() {
-    const { layout: own, cells, places } = plan.scan;
-    const letters = await lettersOfCells(prepared, complete, topics);
+    const { layout: own, cells, groups } = plan.scan;
+    const letters = await lettersOfGroups(prepared, complete, topics);
     const unanswered = lettersOf(topics.map(({ scale }) => unansweredClass(scale)));
-    const placesOf = places.placesFrom(cells.size);
+    const groupsOf = groups.groupsFrom();
     const currency = currencyColumn(input.columns);
     const extra = [isById ? idNow : own.columns[0]!, currency ?? own.columns[0]!];
     for await (const batch of input.read([...own.columns, ...extra], FIRST_VALUE)) {
-      const numbers = placesOf(batch.length);
+      const numbers = groupsOf(batch.length);
       yield batch.map((row, index): ComparedRow => {
-        const number = numbers[index]!;
-        const cell = number < cells.size ? cells.cell(number) : null;
-        const place = cell === null ? '' : placeOf(cell);
-        const classes = cell === null ? unanswered : letters(number);
-        const rate = hasLosses && cell !== null ? rateOfPlace(losses, number) : null;
+        const group = numbers[index]!;
+        const cell = group < groups.size ? groups.cellOf(group) : null;
+        const place = cell === null ? '' : placeOf(cells.cell(cell));
+        const classes = cell === null ? unanswered : letters(group);
+        const rate = hasLosses && cell !== null ? rateOfPlace(losses, cell) : null;
         return { ...comparedRow(row, own, place, currency !== null), classes, rate };
       });
     }
@@ -172,20 +175,20 @@ function keyOf(row: Row, id: string | undefined, place: string): string {
     : `place: ${place}`;
 }
 
-/** The classes of each cell in the present output: one byte per topic and cell. */
-async function lettersOfCells(
+/** The classes of each group of rows in the present output: one byte per topic and group. */
+async function lettersOfGroups(
   prepared: Prepared,
   complete: CellClasses,
   topics: readonly RatedTopic[],
 ) {
   const { job, plan } = prepared;
-  const read = makeCellClasses(ratedTopics(job), plan.scan.cells.size);
-  for await (const batch of enrichedCells(prepared, (cell) => complete.has(cell))) {
-    for (const { number, fields } of batch) read.put(number, fields);
+  const read = makeCellClasses(ratedTopics(job), plan.scan.groups.size);
+  for await (const batch of enrichedCells(prepared, (group) => complete.has(group))) {
+    for (const { group, fields } of batch) read.put(group, fields);
   }
-  return (cell: number) => {
-    const classes = complete.has(cell) ? complete : read;
-    return lettersOf(topics.map(({ slug }) => classes.classOf(cell, job.topics.indexOf(slug))));
+  return (group: number) => {
+    const classes = complete.has(group) ? complete : read;
+    return lettersOf(topics.map(({ slug }) => classes.classOf(group, job.topics.indexOf(slug))));
   };
 }
 

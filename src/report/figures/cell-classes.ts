@@ -48,7 +48,8 @@ export interface CellClasses {
   times(): readonly string[];
 }
 
-/** The classes of cells, a byte for each topic. Complete cells are taken while the plan reads them: reading them again took a quarter longer. */
+/** The classes of cells, or of groups of rows (`RowGroups`), a byte for each topic. Complete cells are taken while the plan reads them: reading
+ * them again took a quarter longer. */
 export function makeCellClasses(topics: readonly RatedTopic[], cells: number): CellClasses {
   const width = topics.length;
   const classes = new Uint8Array(cells * width);

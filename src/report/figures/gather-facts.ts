@@ -6,7 +6,6 @@ import type { Job } from '../../job/settings.ts';
 import type { Connection } from '../../run/frame/connection-kinds.ts';
 import { type Effects, openContext } from '../../run/frame/run-context.ts';
 import { type Prepared, prepareScanned } from '../../run/prepare.ts';
-import type { CellTable } from '../../run/scan/cell-table.ts';
 import { type Scan, scan as scanInput } from '../../run/scan/scan-input.ts';
 import { cellOfInput, enrichedCells, locationsOf } from '../../run/write/enriched-cells.ts';
 import type { Store } from '../../store/port.ts';
@@ -60,14 +59,16 @@ export async function reportOfLatestRun(
   // Before the answers are read, whose memory then takes the place of what this needs.
   const circles = findCircles(job, scanned);
   const topics = ratedTopics(job);
-  const complete = makeCellClasses(topics, scanned.cells.size);
+  const complete = makeCellClasses(topics, scanned.groups.size);
   const fields = new Map(topics.map(({ slug, scale }) => [slug, scale.fields]));
   const prepared = await prepareScanned(context, scanned, {
     fieldsOf: (topic) => fields.get(topic)!,
   });
   const read = prepared.plan.fields;
   const unpack = await read.unpacker();
-  for (let cell = 0; cell < scanned.cells.size; cell++)
+  // Rows with codes of their own may have other answers than their cell.
+  const whole = scanned.coded === null ? scanned.cells.size : 0;
+  for (let cell = 0; cell < whole; cell++)
     if (read.isComplete(cell)) complete.putComplete(cell, read.times[cell]!, unpack(cell));
   return await gatherFacts(prepared, now, {
     circles,
@@ -98,7 +99,7 @@ export async function gatherFacts(
   const currencies = sumCurrencies(job, scan);
   const {
     circles = findCircles(job, scan),
-    complete = makeCellClasses(ratedTopics(job), scan.cells.size),
+    complete = makeCellClasses(ratedTopics(job), scan.groups.size),
     comparison = null,
   } = gathered;
   const { figures, atRisk, map, status, reasons } = await tallyAnswers(
@@ -178,20 +179,25 @@ async function tallyAnswers(
   classes: CellClasses,
 ) {
   const { topics, counts, units } = prepared.job;
-  const { cells } = prepared.plan.scan;
-  const order = nearOrder(cells);
+  const { scan } = prepared.plan;
+  const { cells } = scan;
   const frame = fitFrame(locationsOf(cells));
   const tally = makeTally({ topics, counts, units, cells: cells.size, frame, decimals });
   for (const time of classes.times()) tally.noteTime(time);
-  for await (const batch of enrichedCells(prepared, (cell) => classes.has(cell))) {
-    for (const { number, rows, fields } of batch) {
+  for await (const batch of enrichedCells(prepared, (group) => classes.has(group))) {
+    for (const { group, rows, fields } of batch) {
       tally.count(fields, rows);
-      classes.put(number, fields);
+      classes.put(group, fields);
     }
   }
-  for (const number of order) {
-    const cell = { ...cellOfInput(cells, number), value: values.valueOfCell(number) };
+  let last = -1;
+  for (const group of nearOrder(scan)) {
+    const cell = { ...cellOfInput(scan, group), value: values.valueOfGroup(group) };
     tally.add(cell, countyAt(cell.location), classes);
+    const { number } = cell;
+    if (number !== last)
+      tally.list({ ...cell, rows: cells.rows(number), value: values.valueOfCell(number) }, classes);
+    last = number;
   }
   return tally.tallied();
 }
@@ -199,11 +205,11 @@ async function tallyAnswers(
 /** Half a degree, in units of cells. */
 const TILE = 5_000_000;
 
-/** The numbers of all cells, grouped by tiles of half a degree and in file order within each. Neighbors are in the same counties and
+/** The numbers of all groups of rows, those of a cell one after the other, grouped by tiles of half a degree and in file order within each. Neighbors are in the same counties and
  * bins of the map, so their sums stay in the processor's cache: in the order of the file the report of a million places took 3 s more. */
-function nearOrder(cells: CellTable): Uint32Array {
-  return sortedBy(cells.size, (number) => {
-    const { lat7, lng7 } = cells.cell(number);
+function nearOrder({ cells, groups }: Scan): Uint32Array {
+  return sortedBy(groups.size, (group) => {
+    const { lat7, lng7 } = cells.cell(groups.cellOf(group));
     return (
       Math.floor((lat7 + 900_000_000) / TILE) * 1000 + Math.floor((lng7 + 1_800_000_000) / TILE)
     );
@@ -215,7 +221,8 @@ async function sumRatings(prepared: Prepared, listed: readonly CellAtRisk[]) {
   const firstField = new Map(ratedTopics(prepared.job).map(({ slug, from }) => [slug, from]));
   const places = new Map(listed.map((place) => [place.cell, place]));
   const ratings = new Map<number, PlaceAtRisk['ratings']>();
-  for await (const batch of enrichedCells(prepared, (cell) => !places.has(cell))) {
+  const { groups } = prepared.plan.scan;
+  for await (const batch of enrichedCells(prepared, (group) => !places.has(groups.cellOf(group)))) {
     for (const { number, fields } of batch) {
       const { veryHigh, high } = places.get(number)!;
       const rated = (

@@ -1,5 +1,5 @@
 import type { Job } from '../../job/settings.ts';
-import { valueInCurrency } from '../../run/scan/currency.ts';
+import { type ScannedCurrency, valueInCurrency } from '../../run/scan/currency.ts';
 import type { Scan } from '../../run/scan/scan-input.ts';
 import { valueOfUnits, wholeUnits } from '../../run/scan/value.ts';
 import { CLASS_LETTERS, type Scale, unansweredClass } from './scales.ts';
@@ -150,21 +150,27 @@ export interface FileCurrencies {
   readonly totals: readonly (CountedSum & { readonly currency: string | null })[];
   /** The value of a cell in the shown currency, in units (`CellTable`). */
   readonly valueOfCell: (cell: number) => number;
+  /** The same of a group of rows (`RowGroups`). */
+  readonly valueOfGroup: (group: number) => number;
 }
 
-/** From the scan, which has the values of each currency by cell. */
+/** From the scan, which has the values of each currency by cell and by group of rows. */
 export function sumCurrencies({ currency }: Pick<Job, 'currency'>, scan: Scan): FileCurrencies {
-  const { cells, layout, located, currencies } = scan;
-  const whole = { valueOf: (cell: number) => cells.value(cell), total: cells.total() };
-  if (layout.values === 0) return { shown: null, totals: [], valueOfCell: whole.valueOf };
+  const { cells, groups, layout, located, currencies } = scan;
+  const total = cells.total();
+  const whole = {
+    valueOfCell: (cell: number) => cells.value(cell),
+    valueOfGroup: (group: number) => groups.value(group),
+  };
+  if (layout.values === 0) return { shown: null, totals: [], ...whole };
   const byRows = [...currencies].sort((a, b) => b.rows - a.rows);
   const [most, ...others] = byRows.map(({ code }) => code);
   const shown = currency ?? (most || others.find(Boolean)) ?? null;
   if (most === undefined) {
     return {
       shown,
-      totals: [{ currency: shown, rows: located, value: whole.total }],
-      valueOfCell: whole.valueOf,
+      totals: [{ currency: shown, rows: located, value: total }],
+      ...whole,
     };
   }
   const units = (value = 0) => wholeUnits(value, cells.decimals);
@@ -174,10 +180,17 @@ export function sumCurrencies({ currency }: Pick<Job, 'currency'>, scan: Scan): 
   const totals = byRows.map(({ code, rows, values }) => ({
     currency: code || null,
     rows,
-    value: values === null ? whole.total - sum(apart.map(totalOf)) : totalOf(values),
+    value: values === null ? total - sum(apart.map(totalOf)) : totalOf(values),
   }));
-  const own = currencies.find(({ code }) => code === shown);
-  const of = { whole: whole.valueOf, decimals: cells.decimals };
-  const valueOfCell = own === undefined ? () => 0 : valueInCurrency(own, currencies, 'values', of);
-  return { shown, totals, valueOfCell };
+  const { decimals } = cells;
+  const inShown = (all: readonly ScannedCurrency[], whole: (of: number) => number) => {
+    const own = all.find(({ code }) => code === shown);
+    return own === undefined ? () => 0 : valueInCurrency(own, all, 'values', { whole, decimals });
+  };
+  return {
+    shown,
+    totals,
+    valueOfCell: inShown(currencies, whole.valueOfCell),
+    valueOfGroup: inShown(scan.currenciesOfGroups, whole.valueOfGroup),
+  };
 }

@@ -59,26 +59,35 @@ export function makeTally({ topics, counts, units, cells, frame, decimals }: Tal
     return highest < 0 ? unrated : highest;
   };
 
+  const takeClasses = ({ group }: CellOfInput, classes: CellClasses): void => {
+    classes.copy(group, ofCell, 1);
+    ofCell[0] = highestClass();
+  };
+
   const noteTime = (asOf: string): void => {
     if (oldest === null || asOf < oldest) oldest = asOf;
     if (newest === null || asOf > newest) newest = asOf;
   };
 
   return {
-    /** Adds a cell by its classes. Near cells are best added one after the other. */
+    /** Adds the rows of a cell, or a group of them, by their classes. Near cells are best added one after the other. */
     add(cell: CellOfInput, county: County | null, classes: CellClasses): void {
       const { rows, value } = cell;
-      classes.copy(cell.number, ofCell, 1);
-      ofCell[0] = highestClass();
+      takeClasses(cell, classes);
       if (rated.every(({ scale, layer }) => ofCell[layer] !== unansweredClass(scale))) {
         complete.rows += rows;
         complete.value += value;
       }
       concentration.add(county, rows, value, ofCell);
-      lists.add(cell, ofCell);
       const point = project(cell.location);
       if (point === null) notDrawn += rows;
       else bins.add(drawnPoint(frame, point), cell, county, ofCell);
+    },
+
+    /** Takes a whole cell into account for the lists of places. */
+    list(cell: CellOfInput, classes: CellClasses): void {
+      takeClasses(cell, classes);
+      lists.add(cell, ofCell);
     },
 
     /** Counts status, note and time of rows by their fields. Uncounted rows are complete. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { PerilbookError } from '../../base/errors.ts';
 import { memo } from '../../base/memo.ts';
-import { allLayers, type TopicSlug, topicOf } from '../../contract/topics.ts';
+import { allLayers, rowCodesOf, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import {
   boundaryCounties,
   countiesWithoutRatings,
@@ -21,6 +21,7 @@ import { neededSearches, PartCoverage } from '../../data/topics/coverage.ts';
 import { hasLossRates } from '../../data/topics/loss-rates.ts';
 import { hasAirQualityYears } from '../../data/topics/measurement-topics.ts';
 import { datasetsOf } from '../../data/topics/origin-notes.ts';
+import { datasetOfLayer } from '../../data/zones/zone-layers.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import { countyAt } from '../../geo/us-counties.ts';
 import type { CellNumbers } from '../plan/reach.ts';
@@ -63,6 +64,21 @@ export function readLocalData(file: string, now: number): LocalData | null {
   keepDescriptions(file, now);
   using database = openDataReadOnly(file);
   return database.transaction(() => localDataIn(database, file, now))();
+}
+
+/** Whether a layer answers codes of rows: its records are here, and were loaded by its description. It needs no boundaries for them. */
+export function answersCodes({ datasets, outdated }: LocalData, topic: TopicSlug): boolean {
+  if (rowCodesOf(topic) === null || outdated.has(topic)) return false;
+  const dataset = datasetOfLayer(topicOf(topic).layer!);
+  return datasets.some(({ name }) => name === dataset);
+}
+
+/** @throws LOCAL_DATA where the data is another than that of which a run began */
+export function requireVersion(file: string, version: number, planned: number): void {
+  if (version === planned) return;
+  const message = `The data in ${file} was replaced while the run began`;
+  const hint = 'Run again: it begins with the new data.';
+  throw new PerilbookError('LOCAL_DATA', message, hint, { file });
 }
 
 /** Keeps that descriptions of layers have changed. Where the file cannot be written, they count as new in each run. */

@@ -1,5 +1,4 @@
 import { makeClock, systemClock } from '../../base/clock.ts';
-import { PerilbookError } from '../../base/errors.ts';
 import { memo } from '../../base/memo.ts';
 import { type OpenPlaceLookup, openPlaceLookup } from '../../data/lookup/place-lookup.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
@@ -8,6 +7,7 @@ import { type knownCoverage, useCoverage } from '../../geo/us-coverage.ts';
 import type { CellAnswers } from '../../store/answers/port.ts';
 import { type TopicSet, topicsIn } from '../../store/answers/topic-set.ts';
 import type { InThread } from '../../threads/thread-messages.ts';
+import { requireVersion } from '../frame/local-data.ts';
 import { openStoreAt } from '../frame/open-store-at.ts';
 import { type LookupTerms, placeAnswers } from './place-answers.ts';
 
@@ -62,12 +62,7 @@ export async function openLookup(
   useCounties(setup.counties);
   using opened = new DisposableStack();
   const data = opened.use(openPlaceLookup(dataFile, { counts: setup.counts }));
-  if (data.version !== setup.version) {
-    const message = `The data in ${dataFile} was replaced while the run began`;
-    throw new PerilbookError('LOCAL_DATA', message, 'Run again: it begins with the new data.', {
-      file: dataFile,
-    });
-  }
+  requireVersion(dataFile, data.version, setup.version);
   // It claims no calls, so it cannot mistake the calls of a living run for those of a dead one.
   const owner = { name: 'look-up', isAlive: () => true };
   const clock = makeClock(() => now, systemClock.steady!);

@@ -79,6 +79,13 @@ export class PlaceFields {
     return this.parts.length === 1 ? this.parts[0]!.forms : this.#joined;
   }
 
+  /** What stands for the places of a form. */
+  recordOf(form: number): CellRecord {
+    if (form === NOTHING) return EMPTY_RECORD;
+    const known = form === PLAIN ? this.#joinForms(this.parts.map(() => PLAIN)) : this.forms[form]!;
+    return known.record;
+  }
+
   /** Whether the store has all answers of a place. */
   isComplete(place: number): boolean {
     return this.parts.every((part) => part.isComplete(place));

@@ -28,6 +28,7 @@ import {
   priceCheapest,
   purchaseBySet,
 } from './cheapest-calls.ts';
+import { type CodeAnswers, readCodeAnswers } from './code-answers.ts';
 import { PlaceFields } from './place-fields.ts';
 import { type CellNumbers, purchasesFor } from './reach.ts';
 import { findRefusedWay, type RefusedWay } from './refused-way.ts';
@@ -49,6 +50,8 @@ export interface Plan extends MissingAnswers, PlannedSpending {
   readonly newKeys: readonly string[];
   /** The fields of the places, for the last pass. */
   readonly fields: PlaceFields;
+  /** What layers say of the codes in the rows, by the layout's columns of codes. */
+  readonly codes: readonly (CodeAnswers | null)[];
   /** The cells with an answer to each topic. */
   readonly cellsCached: number;
   /** The areas of the places, and what their answers save; null if the job does not use areas. */
@@ -92,6 +95,8 @@ export interface PlanOptions {
   readonly fields?: PlaceFields;
   /** Default: made from the scan. */
   readonly origin?: OriginNotes | null;
+  /** The same, read from the data. */
+  readonly codes?: Plan['codes'];
 }
 
 /** Prices the missing answers. Reads the store, spends nothing. */
@@ -100,7 +105,7 @@ export async function makePlan(whole: RunContext, scan: Scan, options: PlanOptio
   const context = contextOf(whole, whole.sources[0]);
   const { job, connection, store, source, apiKeys } = context;
   const { cells } = scan;
-  const { origin = describeOrigin(whole, cells) } = options;
+  const { origin = describeOrigin(whole, cells), codes = readCodeAnswers(whole, scan) } = options;
   const fields = options.fields ?? new PlaceFields(whole, scan, options.fieldsOf);
   if (options.fields === undefined) await fields.readAll();
   leaveOutBesideSample(whole, fields);
@@ -137,6 +142,7 @@ export async function makePlan(whole: RunContext, scan: Scan, options: PlanOptio
         ? []
         : await newKeys(job, connection.keys, store),
     fields,
+    codes,
     missing,
     cellsCached: (lacking.get(NO_TOPICS) ?? 0) - unanswered.rejected.cells,
     areas: spared?.areas ?? null,
@@ -228,9 +234,9 @@ const BESIDE = 'on this machine';
 function notesOf(topics: readonly TopicSlug[], { noteOf, originOf }: OriginNotes): OriginNotes {
   return {
     originOf,
-    noteOf(answered, origin) {
+    noteOf(answered, origin, byCode) {
       const own = answered.filter((topic) => topics.includes(topic));
-      return own.length === 0 ? '' : noteOf(own, origin);
+      return own.length === 0 ? '' : noteOf(own, origin, byCode);
     },
   };
 }

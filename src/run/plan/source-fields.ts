@@ -3,7 +3,7 @@ import type { CellRecord, Field } from '../../contract/answer.ts';
 import { REJECTION_HOLDS_MS } from '../../contract/answer.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { PackedFields } from '../../formats/packed/output-places.ts';
-import { FieldPacker } from '../../formats/packed/packed-fields.ts';
+import { OWN_TEXTS } from '../../formats/packed/packed-fields.ts';
 import {
   makePlaceTable,
   type PlaceTable,
@@ -123,6 +123,11 @@ export class SourceFields implements Disposable {
   /** Its forms by number; null for `PLAIN`. */
   get forms(): readonly (KnownForm | null)[] {
     return this.#forms;
+  }
+
+  /** Whether nothing of it is shown. */
+  get isLeftOut(): boolean {
+    return this.#isLeftOut;
   }
 
   /** The packed fields, for writers. */
@@ -273,6 +278,3 @@ export class SourceFields implements Disposable {
     );
   }
 }
-
-/** Fields that this run has made: their texts have no numbers. */
-const OWN_TEXTS = new FieldPacker({ numberOf: () => -1, textOf: () => '' });

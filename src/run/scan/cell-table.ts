@@ -91,11 +91,12 @@ export class CellTable {
     return cells;
   }
 
-  /** Makes the value of each cell a whole number of units, whose sums are exact in any order. Called once, after the last row. */
-  roundValues(): void {
+  /** Makes the value of each cell a whole number of units, whose sums are exact in any order. Called once, after the last row.
+   * @param decimals of the units; default: as many as the total has room for */
+  roundValues(decimals?: number): void {
     let total = 0;
     for (let cell = 0; cell < this.#size; cell++) total += Math.abs(this.#values[cell]!);
-    this.#decimals = decimalsFor(total);
+    this.#decimals = decimals ?? decimalsFor(total);
     for (let cell = 0; cell < this.#size; cell++)
       this.#values[cell] = wholeUnits(this.#values[cell]!, this.#decimals);
     for (let cell = 0; cell < this.#size && this.#lossValues !== null; cell++)

@@ -18,11 +18,13 @@ import { formatNamed, formatOfOutput } from '../../rows/open/file-formats.ts';
 import { otherFormat } from '../../rows/open/open-row-file.ts';
 import type { AddedColumn, RowSource } from '../../rows/port.ts';
 import { currencyColumn } from './currency.ts';
+import { type CodeColumn, codeColumnNote, codeColumns } from './row-codes.ts';
 import { buildingColumns, columnByName, FIRST_VALUE, valueColumns } from './value.ts';
 
 /** The roles of the input's columns. */
 export interface Layout {
-  /** The columns that each pass reads: latitude, longitude, the value columns (summed), the currency, the compass letters. */
+  /** The columns that each pass reads: latitude, longitude, the value columns (summed), the currency, the compass letters, the
+   * codes. */
   readonly columns: readonly number[];
   readonly values: number;
   /** Whether a value may be negative: in a column that the job names. */
@@ -35,6 +37,8 @@ export interface Layout {
   readonly pair: PairReading | null;
   /** The positions of the compass letters of latitude and longitude among the columns that are read; null where there are none. */
   readonly compass: CompassColumns | null;
+  /** The columns with codes of the rows' own, and their positions among the columns that are read. */
+  readonly codes: readonly (CodeColumn & { readonly at: number })[];
   /** The output gets a point in each row: GeoParquet, or GeoJSON made from another format. */
   readonly hasPoints: boolean;
   /** Rows may have remarks, which go into their notes. */
@@ -72,6 +76,8 @@ export interface UsedColumns {
   readonly value: readonly string[];
   /** The columns that the loss rates apply to, those of buildings where they are known; absent without losses. */
   readonly loss_value?: readonly string[];
+  /** By layer, the column whose codes answer it before the location does; left out where there is none. */
+  readonly codes?: Readonly<Record<string, string>>;
 }
 
 /** Reads the head of a file, and decides its layout. @throws INPUT_*, OUTPUT_UNWRITABLE */
@@ -106,9 +112,13 @@ function decideLayout(head: FileHead, rowFile: RowSource, job: Job): Layout {
   const letters = [compass?.lat, compass?.lng].filter((column) => column != null);
   const positionOf = (column: number | null | undefined) =>
     column == null ? null : read.length + letters.indexOf(column);
+  const codes = codeColumns(names, topics, file).map((column, index) => ({
+    ...column,
+    at: read.length + letters.length + index,
+  }));
   const nameOf = (index: number) => names[index] || String(index + 1);
   return {
-    columns: [...read, ...letters],
+    columns: [...read, ...letters, ...codes.map(({ column }) => column)],
     values: values.length,
     mayBeNegative: job.orderBy.kind === 'column',
     currency: currency === null ? null : FIRST_VALUE + values.length,
@@ -116,12 +126,16 @@ function decideLayout(head: FileHead, rowFile: RowSource, job: Job): Layout {
     pair: lat === lng ? { given: job.location.order ?? null, assumed: 'lat,lng' } : null,
     compass:
       compass === undefined ? null : { lat: positionOf(compass.lat), lng: positionOf(compass.lng) },
+    codes,
     hasPoints,
     hasRemarks: rowFile.hasRemarks === true || (lat === lng && hasOutlines(head, lat)),
     isConverted,
-    notes: [note, rowFile.note, isConverted ? rowFile.conversionNote : null].filter(
-      (words) => words != null,
-    ),
+    notes: [
+      note,
+      rowFile.note,
+      isConverted ? rowFile.conversionNote : null,
+      ...codes.map(codeColumnNote),
+    ].filter((words) => words != null),
     dropFrom,
     kept: keptColumns(rowFile.columns, dropFrom, topics, ownColumns),
     added: hasPoints ? [...ofTopics, point] : ofTopics,
@@ -132,6 +146,9 @@ function decideLayout(head: FileHead, rowFile: RowSource, job: Job): Layout {
       lng: nameOf(lng),
       value: values.map(nameOf),
       ...(job.losses && { loss_value: buildings.map(nameOf) }),
+      ...(codes.length > 0 && {
+        codes: Object.fromEntries(codes.map(({ topic, name }) => [topic, name])),
+      }),
     },
   };
 }

@@ -9,6 +9,8 @@ import { directionOf } from '../../rows/location/location-columns.ts';
 import { NO_LOCATION_NOTES } from '../../rows/no-locations.ts';
 import type { Row } from '../../rows/port.ts';
 import type { Layout, PairReading } from './layout.ts';
+import { codeNumber } from './row-codes.ts';
+import type { Codes } from './row-groups.ts';
 import type { RowFinding } from './row-places.ts';
 import { FIRST_VALUE, parseValue } from './value.ts';
 
@@ -173,6 +175,8 @@ export interface ScannedRow {
   readonly lossValue: number;
   /** Why a value counts as 0; null where it counts. */
   readonly valueProblem: ValueProblem | null;
+  /** For each column of codes. */
+  readonly codes: Codes;
 }
 
 /** The first field of a row that counts as 0. A sum insured is not negative; a column that the job names may be. */
@@ -194,7 +198,14 @@ export function scannedRow(row: Row, settings: LocateSettings, layout: Layout): 
   const located = locate(row, settings, layout);
   // Rows that are not looked up are in no sum of values. Written out: a spread takes half a microsecond a row.
   const { value, lossValue, valueProblem } = located.ok ? rowValue(row, layout) : NO_VALUE;
-  return { located, value, lossValue, valueProblem };
+  return { located, value, lossValue, valueProblem, codes: rowCodes(row, layout) };
+}
+
+const NO_CODES: Codes = [];
+
+function rowCodes({ fields }: Row, { codes }: Layout): Codes {
+  if (codes.length === 0) return NO_CODES;
+  return codes.map(({ at, level }) => codeNumber(fields[at] ?? '', level));
 }
 
 /** The value of a row: the sum of its value columns. A text that is no number, and a negative value, count as 0 and are reported; so is a

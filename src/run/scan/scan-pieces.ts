@@ -51,8 +51,10 @@ export const inThread: InThread<ScanThreadSetup, RowPiece, ScannedPiece> = (setu
   useCoverage(setup.coverage);
   return {
     run: pieceScanner(setup),
-    memoryOf: ({ cells, values, lossValues }) =>
-      [cells, values, lossValues].flatMap((numbers) => (numbers === null ? [] : [numbers.buffer])),
+    memoryOf: ({ cells, values, lossValues, codes }) =>
+      [cells, values, lossValues, codes].flatMap((numbers) =>
+        numbers === null ? [] : [numbers.buffer],
+      ),
   };
 };
 
@@ -92,6 +94,8 @@ export interface ScannedPiece {
   readonly values: Float64Array<ArrayBuffer> | null;
   /** The value of each row that loss rates apply to, NaN without one; null where the job has no amounts of losses. */
   readonly lossValues: Float64Array<ArrayBuffer> | null;
+  /** The codes of each row, one after the other; null where the job reads none. */
+  readonly codes: Float64Array<ArrayBuffer> | null;
   /** The rows with a finding, in their order. */
   readonly others: readonly (ScannedRow & { readonly index: number; readonly line: number })[];
   /** The number of further rows without a value, after the first in `others`: a column may be mostly blank. */
@@ -187,6 +191,7 @@ class PieceRows {
   #cells: Int32Array<ArrayBuffer>;
   #values: Float64Array<ArrayBuffer>;
   #lossValues: Float64Array<ArrayBuffer> | null = null;
+  #codes: Float64Array<ArrayBuffer> | null = null;
   #rows = 0;
   #hasMissing = false;
   #moreMissing = 0;
@@ -200,6 +205,7 @@ class PieceRows {
     this.#layout = layout;
     this.#values = new Float64Array(layout.values > 0 ? this.#cells.length / 2 : 0);
     if (layout.lossValues.length > 0) this.#lossValues = new Float64Array(this.#cells.length / 2);
+    if (layout.codes.length > 0) this.#codes = new Float64Array(rows * layout.codes.length);
   }
 
   addRows(batch: readonly Row[]): void {
@@ -246,13 +252,14 @@ class PieceRows {
   ended(piece: RowPiece): ScannedPiece {
     const values = this.#layout.values > 0 ? shortened(this.#values, this.#rows) : null;
     const lossValues = this.#lossValues && shortened(this.#lossValues, this.#rows);
+    const codes = this.#codes && shortened(this.#codes, this.#rows * this.#layout.codes.length);
     const cells = shortened(this.#cells, 2 * this.#rows);
     const found = {
       others: this.#others,
       moreMissing: this.#moreMissing,
       elsewhere: this.#elsewhere,
     };
-    return { piece, cells, values, lossValues, ...found, types: this.types.types };
+    return { piece, cells, values, lossValues, codes, ...found, types: this.types.types };
   }
 
   #addRow(row: Row): void {
@@ -262,6 +269,7 @@ class PieceRows {
     if (located.ok) this.#addCell(located.cell);
     if (this.#layout.values > 0) this.#values[this.#rows] = value;
     if (this.#lossValues !== null) this.#lossValues[this.#rows] = lossValue;
+    this.#codes?.set(scanned.codes, this.#rows * scanned.codes.length);
     const isMissing = valueProblem?.finding === 'value_missing';
     const isPlain = located.ok && !located.isLenient;
     if (isPlain && isMissing && this.#hasMissing) this.#moreMissing++;
@@ -295,5 +303,10 @@ class PieceRows {
     if (this.#layout.values > 0) this.#values = growArray(this.#values, new Float64Array(room / 2));
     if (this.#lossValues !== null)
       this.#lossValues = growArray(this.#lossValues, new Float64Array(room / 2));
+    if (this.#codes !== null)
+      this.#codes = growArray(
+        this.#codes,
+        new Float64Array((room / 2) * this.#layout.codes.length),
+      );
   }
 }

@@ -9,6 +9,7 @@ import { hasOneCurrency, valueCurrencies } from './currency.ts';
 import type { KeptColumn, Layout } from './layout.ts';
 import { NumbersOfRows } from './numbers-of-rows.ts';
 import { type ScannedRow, scannedRow, type ValueProblem } from './read-row.ts';
+import { CodedGroups, type Codes, groupsOfCells } from './row-groups.ts';
 import { type RowFinding, RowPlaces } from './row-places.ts';
 import { boxWith, type DegreeBox, OUTSIDE_US, type ScannedPiece } from './scan-pieces.ts';
 
@@ -75,9 +76,13 @@ export class ScanTally implements Disposable {
   readonly #places = new RowPlaces();
   /** The value of each row that loss rates apply to; null for a job without amounts of losses. */
   readonly #lossValues: NumbersOfRows<Float64Array<ArrayBuffer>> | null;
+  /** Null for a job that reads no codes of rows. */
+  readonly #coded: CodedGroups | null;
   /** By name, or by note for features that cannot be read. */
   readonly #findings = new Map<string, { -readonly [Name in keyof Finding]: Finding[Name] }>();
   readonly #currencies: ReturnType<typeof valueCurrencies>;
+  /** The same by groups of rows; null where these are the cells. */
+  readonly #ofGroups: ReturnType<typeof valueCurrencies> | null;
   readonly #partRows = new Map<string, number>();
   #located = 0;
   #elsewhere: DegreeBox | null = null;
@@ -87,12 +92,14 @@ export class ScanTally implements Disposable {
     this.#layout = layout;
     this.#source = source;
     this.types = new ColumnTypes(layout);
-    const { values, lossValues } = layout;
+    const { values, lossValues, codes } = layout;
     const isOfPart = lossValues.length > 0 && lossValues.length < values;
     this.#cells = new CellTable(isOfPart);
     this.#currencies = valueCurrencies(isOfPart);
     this.#lossValues =
       lossValues.length === 0 ? null : new NumbersOfRows((length) => new Float64Array(length));
+    this.#coded = codes.length === 0 ? null : new CodedGroups();
+    this.#ofGroups = codes.length === 0 ? null : valueCurrencies(false);
   }
 
   get rows(): number {
@@ -106,7 +113,7 @@ export class ScanTally implements Disposable {
     for (const row of batch) {
       this.types.note(row.fields);
       const scanned = scannedRow(row, this.#job, this.#layout);
-      const cell = this.#add(scanned, row);
+      const group = this.#add(scanned, row);
       // In its own format the formula stays.
       if (
         isConverted &&
@@ -117,8 +124,10 @@ export class ScanTally implements Disposable {
         this.#findInValue({ finding: 'formula_not_calculated', column, text: '' }, row);
       }
       // Rows that are not looked up are in no sum of values.
-      if (cell === null || currency === null) continue;
+      if (group === null || currency === null) continue;
       const { value, lossValue } = scanned;
+      const cell = this.#coded?.cellOf(group) ?? group;
+      this.#ofGroups?.add(row.fields[currency], group, value);
       if (this.#currencies.add(row.fields[currency], cell, value, lossValue))
         this.#find('currency_differs', CURRENCY, row);
     }
@@ -126,7 +135,9 @@ export class ScanTally implements Disposable {
 
   /** Adds rows that a thread has scanned. @param linesBefore the number of lines to add to theirs */
   addPiece(scanned: ScannedPiece, linesBefore: number, part: string | undefined): void {
-    const { piece, types, others, moreMissing, elsewhere, cells, values, lossValues } = scanned;
+    const { piece, types, others, moreMissing, elsewhere, cells, values, lossValues, codes } =
+      scanned;
+    const width = this.#layout.codes.length;
     this.types.add(types);
     this.#countPart(part, piece.rows);
     let [next, outside] = [0, 0];
@@ -140,7 +151,8 @@ export class ScanTally implements Disposable {
         outside++;
       } else {
         const value = values === null ? 0 : values[row]!;
-        this.#addCell(cells[2 * row]!, cells[2 * row + 1]!, value, lossValues?.[row]);
+        const own = codes?.subarray(row * width, (row + 1) * width);
+        this.#addCell(cells[2 * row]!, cells[2 * row + 1]!, value, lossValues?.[row], own);
       }
     }
     if (moreMissing > 0) this.#findings.get('value_missing')!.rows += moreMissing;
@@ -173,11 +185,15 @@ export class ScanTally implements Disposable {
       currency: this.#currencies.code,
       /** Empty without a currency column. */
       currencies: this.#currencies.all,
+      /** The same with the values of groups of rows. */
+      currenciesOfGroups: (this.#ofGroups ?? this.#currencies).all,
       cells,
       areas,
       /** How many cells the boundaries put in an area; null if the job does not use areas. */
       areaCounts: find === undefined ? null : findAreas(cells, areas, find),
       places: this.#places,
+      groups: this.#coded?.groups(this.#places, cells) ?? groupsOfCells(cells, this.#places),
+      coded: this.#coded,
       lossValues: this.#lossValues,
       /** How many rows each part file has, by its name; a part without rows is not among them. */
       partRows: this.#partRows as ReadonlyMap<string, number>,
@@ -191,14 +207,18 @@ export class ScanTally implements Disposable {
   [Symbol.dispose](): void {
     this.#places[Symbol.dispose]();
     this.#lossValues?.[Symbol.dispose]();
+    this.#coded?.[Symbol.dispose]();
   }
 
-  /** Returns the number of the row's cell; null for none. */
-  #add({ located, value, lossValue, valueProblem }: ScannedRow, at: LineReference): number | null {
+  /** Returns the number of the row's group; null for none. */
+  #add(
+    { located, value, lossValue, valueProblem, codes }: ScannedRow,
+    at: LineReference,
+  ): number | null {
     if (valueProblem !== null) this.#findInValue(valueProblem, at);
     if (located.ok) {
       if (located.isLenient) this.#find('read_leniently', LENIENT, at);
-      return this.#addCell(located.cell.lat7, located.cell.lng7, value, lossValue);
+      return this.#addCell(located.cell.lat7, located.cell.lng7, value, lossValue, codes);
     }
     this.#addUnlocated(located.finding, located.note);
     if (located.elsewhere !== undefined)
@@ -209,17 +229,24 @@ export class ScanTally implements Disposable {
     return null;
   }
 
-  #addCell(lat7: number, lng7: number, value: number, lossValue = Number.NaN): number {
+  #addCell(
+    lat7: number,
+    lng7: number,
+    value: number,
+    lossValue = Number.NaN,
+    codes: Codes = [],
+  ): number {
     this.#located++;
     const number = this.#cells.addAt(lat7, lng7, value, lossValue);
     this.#places.addCell(number);
     this.#lossValues?.add(lossValue);
-    return number;
+    return this.#coded?.add(number, codes, value) ?? number;
   }
 
   #addUnlocated(finding: RowFinding, note: string): void {
     this.#places.addUnlocated(finding, note);
     this.#lossValues?.add(Number.NaN);
+    this.#coded?.addUnlocated();
   }
 
   #findInValue(problem: ValueProblem, at: LineReference): void {

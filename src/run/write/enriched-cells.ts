@@ -3,10 +3,13 @@ import { type Location, locationOf } from '../../geo/coordinates.ts';
 import type { RunContext } from '../frame/run-context.ts';
 import type { Plan } from '../plan/planning.ts';
 import type { CellTable } from '../scan/cell-table.ts';
+import type { Scan } from '../scan/scan-input.ts';
 import { fieldsOfPlaces } from './output-fields.ts';
 
 export interface CellOfInput {
   readonly number: number;
+  /** The number of the group of its rows (`RowGroups`): rows with codes of their own may be in several. */
+  readonly group: number;
   readonly location: Location;
   readonly rows: number;
   /** In units (`CellTable`). */
@@ -18,28 +21,32 @@ export interface EnrichedCell extends CellOfInput {
   readonly fields: readonly Field[];
 }
 
-/** Cells of the input with their present fields of the output, in batches, but those that are skipped. Buys nothing, writes nothing. */
+/** Cells of the input with their present fields of the output, by groups of their rows, in batches, but those that are skipped. Buys nothing,
+ * writes nothing. */
 export async function* enrichedCells(
   prepared: RunContext & { readonly plan: Plan },
-  isSkipped: (cell: number) => boolean = () => false,
+  isSkipped: (group: number) => boolean = () => false,
 ): AsyncGenerator<EnrichedCell[], void> {
   const { plan } = prepared;
-  const { cells } = plan.scan;
-  function* numbers() {
-    for (let number = 0; number < cells.size; number++) if (!isSkipped(number)) yield number;
+  const { scan } = plan;
+  function* groups() {
+    for (let group = 0; group < scan.groups.size; group++) if (!isSkipped(group)) yield group;
   }
-  for await (const batch of fieldsOfPlaces(prepared, plan, numbers()))
-    yield batch.map(
-      ([number, fields]): EnrichedCell => ({ ...cellOfInput(cells, number), fields }),
-    );
+  for await (const batch of fieldsOfPlaces(prepared, plan, groups()))
+    yield batch.map(([group, fields]): EnrichedCell => ({ ...cellOfInput(scan, group), fields }));
 }
 
-export function cellOfInput(cells: CellTable, number: number): CellOfInput {
+export function cellOfInput(
+  { cells, groups }: Pick<Scan, 'cells' | 'groups'>,
+  group: number,
+): CellOfInput {
+  const number = groups.cellOf(group);
   return {
     number,
+    group,
     location: locationOf(cells.cell(number)),
-    rows: cells.rows(number),
-    value: cells.value(number),
+    rows: groups.rows(group),
+    value: groups.value(group),
   };
 }
 

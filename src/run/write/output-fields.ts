@@ -1,33 +1,21 @@
 import { memo } from '../../base/memo.ts';
-import { bareFields, completeFields, enrichedFields } from '../../columns/row.ts';
-import {
-  cellStatus,
-  LOOKED_UP,
-  OF_BOTH,
-  ROW_STATUSES,
-  type RowStatus,
-} from '../../columns/row-status.ts';
-import { wantedColumns } from '../../columns/topic-columns.ts';
-import {
-  type Answer,
-  type CellRecord,
-  EMPTY_RECORD,
-  type Field,
-  isNoData,
-} from '../../contract/answer.ts';
+import { bareFields } from '../../columns/row.ts';
+import { ROW_STATUSES, type RowStatus } from '../../columns/row-status.ts';
+import { type CellRecord, EMPTY_RECORD, type Field } from '../../contract/answer.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { lossVintages } from '../../data/topics/loss-rates.ts';
 import type { PlaceOrigin } from '../../data/topics/origin-notes.ts';
 import { type OutputPlaces, placeUnpacker } from '../../formats/packed/output-places.ts';
 import type { PlaceLosses } from '../../formats/packed/place-losses.ts';
 import type { RecordWithAreas } from '../areas/run-areas.ts';
-import { timesOf } from '../frame/freshness.ts';
 import type { RunContext } from '../frame/run-context.ts';
-import { joinRecords, PlaceFields, plainFields } from '../plan/place-fields.ts';
+import { joinRecords, PlaceFields } from '../plan/place-fields.ts';
 import { leaveOutBesideSample, type Plan } from '../plan/planning.ts';
-import { type KnownForm, NOTHING, PLAIN } from '../plan/source-fields.ts';
+import { NOTHING, PLAIN } from '../plan/source-fields.ts';
 import { statusOfFinding } from '../scan/row-places.ts';
+import { codedPlaces, type OfCodes } from './coded-places.ts';
 import { type LossSums, lossValues, sumLosses } from './loss-sums.ts';
+import { kindMaker, type PlaceKind, plainKind, withRemark } from './place-kinds.ts';
 import { countRatings, type TopicRatings } from './rating-counts.ts';
 
 type StatusCounts = Record<RowStatus, number>;
@@ -51,17 +39,9 @@ export interface OutputSums {
 /** How many places are read together. */
 const PLACES_PER_READ = 250;
 
-/** Places with the same status and note. */
-interface PlaceKind {
-  readonly status: RowStatus;
-  readonly hasAnswers: boolean;
-  /** The fields of status and note. */
-  readonly fields: readonly Field[];
-}
-
-/** The fields that a job adds to the rows of its input, by place: the cells in file order, then the findings of rows without a location. */
+/** The fields that a job adds to the rows of its input, by group of rows (`RowGroups`), then the findings of rows without a location. */
 export interface OutputFields {
-  /** The fields of all places, for writers. */
+  /** The fields of all groups, for writers. */
   readonly places: OutputPlaces;
   /** The sums over all rows. */
   sums(): OutputSums;
@@ -85,14 +65,15 @@ export async function openOutputFields(context: RunContext, plan: Plan): Promise
   const places = await kinds.placesOf(Int32Array.from({ length: cells.size }, (_, cell) => cell));
   for (const [index, kind] of unlocated.entries()) places.kindOf[cells.size + index] = kind;
   fields.fillEmpty(unlocated.map((_, index) => cells.size + index));
+  const written = kinds.coded?.placesOf(scan.groups.size + unlocated.length, places) ?? places;
   let sums: OutputSums | null = null;
   return {
-    places,
-    sums: () => (sums ??= sumPlaces(plan, places, kinds.list, topics)),
+    places: { ...written, kinds: kinds.fields() },
+    sums: () => (sums ??= sumPlaces(plan, places, written, kinds.list, topics)),
   };
 }
 
-/** Gives the fields of some places but their losses, batch by batch, as the store has them. */
+/** Gives the fields of some groups of rows but their losses, batch by batch, as the store has them. */
 export async function* fieldsOfPlaces(
   context: RunContext,
   plan: Plan,
@@ -104,9 +85,12 @@ export async function* fieldsOfPlaces(
   const kinds = await placeKinds(context, plan, fields, null);
   const batch: number[] = [];
   const unpacked = async () => {
-    if (!isWhole) await fields.readAgain(batch);
-    const unpack = placeUnpacker(await kinds.placesOf(batch));
-    return batch.splice(0).map((number) => [number, unpack(number)] as const);
+    const cells = [...new Set(batch.map((group) => plan.scan.groups.cellOf(group)))];
+    if (!isWhole) await fields.readAgain(cells);
+    const places = await kinds.placesOf(cells);
+    const written = kinds.coded?.placesOf(batch, places) ?? places;
+    const unpack = placeUnpacker({ ...written, kinds: kinds.fields() });
+    return batch.splice(0).map((group) => [group, unpack(group)] as const);
   };
   for (const number of numbers) {
     batch.push(number);
@@ -147,14 +131,15 @@ async function placeKinds(
     return number;
   }
 
-  /** By form and by whether it is sample data: the kind for each origin. */
-  const known = new Map<number, Map<PlaceOrigin | null, number>>();
-  function kindOfForm(cell: number, form: number): number {
+  /** By form, by whether it is sample data, and by what the codes of rows say: the kind for each origin. */
+  const known = new Map<number | string, Map<PlaceOrigin | null, number>>();
+  function kindOfForm(cell: number, form: number, codes: OfCodes | null = null): number {
     const oldest = fields.times[cell]!;
     // What is beside a service is not made up.
     const bought = fields.parts[0]!.times[cell]!;
     const isSample = !Number.isNaN(bought) && sampleRows.has(bought);
-    const key = 2 * (form + 1) + (isSample ? 1 : 0);
+    const ofForm = 2 * (form + 1) + (isSample ? 1 : 0);
+    const key = codes === null ? ofForm : [ofForm, codes.key, codes.remark].join('|');
     const byOrigin = known.get(key) ?? new Map<PlaceOrigin | null, number>();
     known.set(key, byOrigin);
     const from = origin?.originOf(cell) ?? null;
@@ -162,13 +147,26 @@ async function placeKinds(
     if (number === undefined) {
       const of = form === NOTHING || form === PLAIN ? null : fields.forms[form]!;
       number = numberOf(
-        form === PLAIN || of?.isComplete
-          ? makeKind.complete(of, oldest, isSample, from)
-          : makeKind.lacking(of?.record ?? EMPTY_RECORD, isSample, from),
+        codes !== null
+          ? makeKind.withCodes(fields.recordOf(form), codes, oldest, isSample, from)
+          : form === PLAIN || of?.isComplete
+            ? makeKind.complete(of, oldest, isSample, from)
+            : makeKind.lacking(of?.record ?? EMPTY_RECORD, isSample, from),
       );
       byOrigin.set(from, number);
     }
     return number;
+  }
+
+  /** What the places whose areas have answers have, where rows of theirs have codes. */
+  const ofAreas = new Map<number, RecordWithAreas>();
+  function kindOfCodes(cell: number, codes: OfCodes): number {
+    const withArea = ofAreas.get(cell);
+    const number =
+      withArea === undefined
+        ? kindOfForm(cell, fields.formOf(cell), codes)
+        : numberOf(plainKind(makeKind.withAreas(withArea, cell, codes)));
+    return noteLosses(cell, number);
   }
 
   /** Puts the fields of places whose areas have answers. */
@@ -181,30 +179,32 @@ async function placeKinds(
     for (const { source } of sources) read.push(await store.read(source, at));
     for (const [index, cell] of lacking.entries()) {
       const records = read.map((ofSource) => ofSource[index]!);
-      const made = makeKind.withAreas(addAreas(joinRecords(sources, records), cell), cell);
-      const [status, note, asOf, ...own] = made.fields;
+      const withArea = addAreas(joinRecords(sources, records), cell);
+      if (scan.coded !== null) ofAreas.set(cell, withArea);
+      const made = makeKind.withAreas(withArea, cell);
+      const [, , asOf, ...own] = made.fields;
       fields.put(cell, own, asOf === null ? Number.NaN : Date.parse(String(asOf)));
-      kindOf[cell] = numberOf({ ...made, fields: [status!, note!] });
+      kindOf[cell] = numberOf(plainKind(made));
     }
   }
 
-  /** Names in the notes of bought answers the index on this machine whose rates stand beside them. */
-  function noteLosses(cells: Iterable<number>): void {
-    const { connection, losses: from } = context;
-    if (losses === null || from === null || connection.kind === 'local' || connection.sample)
-      return;
-    const note = `loss rates on this machine: ${lossVintages(from.data.datasets)}`;
-    const noted = memo((number: number) => {
-      const { fields: own, ...kind } = list[number]!;
-      const said = [own[1], note].filter(Boolean).join('; ');
-      return numberOf({ ...kind, fields: [own[0]!, said] });
-    });
-    for (const cell of cells) if (losses.numberOf[cell]! > 0) kindOf[cell] = noted(kindOf[cell]!);
-  }
+  const { connection, losses: from } = context;
+  const lossNote =
+    losses === null || from === null || connection.kind === 'local' || connection.sample
+      ? null
+      : `loss rates on this machine: ${lossVintages(from.data.datasets)}`;
+  const withLossNote = memo((number: number) => numberOf(withRemark(list[number]!, lossNote!)));
+  /** Names in the note of bought answers the index on this machine whose rates stand beside them. */
+  const noteLosses = (cell: number, number: number): number =>
+    lossNote !== null && losses!.numberOf[cell]! > 0 ? withLossNote(number) : number;
 
   return {
     list,
     numberOf,
+    /** What the codes of rows change; null where there are none. */
+    coded: codedPlaces(plan, fields, kindOfCodes),
+    /** The fields of all kinds so far. */
+    fields: () => list.map((kind) => kind.fields),
     /** The kinds of some cells: the result is of use for these. */
     async placesOf(cells: Int32Array | readonly number[]): Promise<OutputPlaces> {
       const lacking: number[] = [];
@@ -215,111 +215,41 @@ async function placeKinds(
       for (let from = 0; from < lacking.length; from += PLACES_PER_READ)
         await putWithAreas(withAreas!, lacking.slice(from, from + PLACES_PER_READ));
       fields.fillEmpty(cells);
-      noteLosses(cells);
+      if (lossNote !== null)
+        for (const cell of cells) kindOf[cell] = noteLosses(cell, kindOf[cell]!);
       const { tables, times } = fields;
-      const kinds = list.map((kind) => kind.fields);
+      const kinds = this.fields();
       const empty = scan.layout.hasPoints ? 1 : 0;
       return { tables, kinds, kindOf, times, losses, empty, ...(await store.texts()) };
     },
   };
 }
 
-/** Makes status and note of places. */
-function kindMaker(context: RunContext, plan: Plan) {
-  const { job, freshness, setAside, sampleRows, connection, sources } = context;
-  const { topics, counts } = job;
-  const { startedAt } = freshness;
-  const times = (topic: TopicSlug) => timesOf(freshness, topic);
-  const { origin } = plan;
-  const noteOf =
-    (from: PlaceOrigin | null) =>
-    (answered: readonly TopicSlug[]): string =>
-      from === null ? '' : origin!.noteOf(answered, from);
-  const completeOf = memo((from: PlaceOrigin | null) =>
-    memo((isSample: boolean) =>
-      completeFields(topics, counts, () => isSample, startedAt, noteOf(from)),
-    ),
-  );
-  const width = (topic: TopicSlug) => wantedColumns(topic, counts).length;
-
-  function lacking(
-    held: CellRecord,
-    isSample: (oldest: number) => boolean,
-    from: PlaceOrigin | null,
-    used: readonly string[] = [],
-  ): PlaceKind {
-    const isLocal = connection.kind === 'local';
-    const record = isLocal ? withoutReplaced(held) : held;
-    const ofBoth = sources.length > 1 ? OF_BOTH : undefined;
-    const texts = isLocal ? LOOKED_UP : ofBoth;
-    const result = cellStatus(record, topics, times, startedAt, texts, setAside);
-    const answered = topics.filter((topic) => record.answers.has(topic));
-    // A dataset that has nothing on the place gave no answer.
-    const told = answered.filter((topic) => !isNoData(record.answers.get(topic)!.fields));
-    const ofOrigin = origin !== null && told.length > 0 ? origin.noteOf(told, from!) : '';
-    const note = [ofOrigin, result.note, used.length > 0 ? `by ${used.join(' and ')}` : '']
-      .filter(Boolean)
-      .join('; ');
-    const fields = enrichedFields(record, topics, { ...result, note }, isSample, counts, startedAt);
-    return { status: result.status, hasAnswers: answered.length > 0, fields };
-  }
-
-  return {
-    complete(
-      form: KnownForm | null,
-      oldest: number,
-      isSample: boolean,
-      from: PlaceOrigin | null,
-    ): PlaceKind {
-      const answers = form === null ? [] : topics.map((topic) => form.record.answers.get(topic)!);
-      const stated = answers.some((answer) => answer.stated)
-        ? answers.map((answer) => answer.stated ?? '').join('\n')
-        : '';
-      const own = topics.flatMap((topic, index) =>
-        form === null ? plainFields(width(topic)) : answers[index]!.fields.slice(0, width(topic)),
-      );
-      const [status, note] = completeOf(from)(isSample)(oldest, own, stated);
-      return { status: 'ok', hasAnswers: true, fields: [status!, note!] };
-    },
-    lacking(record: CellRecord, isSample: boolean, from: PlaceOrigin | null): PlaceKind {
-      const { fields, ...kind } = lacking(record, () => isSample, from);
-      return { ...kind, fields: fields.slice(0, 2) };
-    },
-    /** All fields of a place that lacks something, with the answers of its areas. */
-    withAreas({ record, used }: RecordWithAreas, cell: number): PlaceKind {
-      return lacking(record, sampleRows.has, origin?.originOf(cell) ?? null, used);
-    },
-  };
-}
-
-/** Without the answers that a later look-up did not find again: their data was removed or replaced, and costs nothing to look up. */
-function withoutReplaced({ answers, failures }: CellRecord): CellRecord {
-  const isCurrent = ({ topic, asOf }: Answer) => (failures.get(topic)?.at ?? 0) <= asOf;
-  return { answers: new Map([...answers].filter(([, answer]) => isCurrent(answer))), failures };
-}
-
-/** The rows and their value by status, from the sums that the scan has kept. */
+/** The rows and their value by status, from the sums that the scan has kept.
+ * @param places by cell @param written by group of rows */
 function sumPlaces(
   { scan, fields }: Plan,
   places: OutputPlaces,
+  { kindOf }: OutputPlaces,
   kinds: readonly PlaceKind[],
   topics: readonly TopicSlug[],
 ): OutputSums {
-  const { cells, places: rows } = scan;
+  const { cells, groups, places: rows } = scan;
   const status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as StatusCounts;
   const value = { ...status };
-  const { kindOf } = places;
-  let cellsComplete = 0;
+  /** 1 for each place that has rows which are not complete. */
+  const isLacking = new Uint8Array(cells.size);
   let answered = 0;
-  for (let cell = 0; cell < cells.size; cell++) {
-    const kind = kinds[kindOf[cell]!]!;
-    if (kind.status === 'ok') cellsComplete++;
-    if (kind.status === 'ok' || kind.hasAnswers) answered += cells.rows(cell);
-    status[kind.status] += cells.rows(cell);
-    value[kind.status] += cells.value(cell);
+  for (let group = 0; group < groups.size; group++) {
+    const kind = kinds[kindOf[group]!]!;
+    if (kind.status !== 'ok') isLacking[groups.cellOf(group)] = 1;
+    if (kind.status === 'ok' || kind.hasAnswers) answered += groups.rows(group);
+    status[kind.status] += groups.rows(group);
+    value[kind.status] += groups.value(group);
   }
+  const isComplete = (cell: number) => isLacking[cell] === 0;
+  const cellsComplete = isLacking.reduce((count, lacks) => count + 1 - lacks, 0);
   for (const kind of rows.unlocated) status[statusOfFinding(kind.finding)] += kind.rows;
-  const isComplete = (cell: number) => kinds[kindOf[cell]!]!.status === 'ok';
   const ratings = countRatings(scan, fields, places);
   const losses = places.losses?.hasAmounts
     ? lossValues(scan).map((values) => sumLosses(scan, places.losses!, topics, values))

@@ -58,7 +58,7 @@ export async function writeOutput(
     { name, open, rows, rowsBefore, file, ...own }: ScannedFile,
     signal: AbortSignal,
   ) {
-    const numbersOf = scan.places.placesFrom(scan.cells.size, rowsBefore);
+    const numbersOf = scan.groups.groupsFrom(rowsBefore);
     const valuesOf = scan.lossValues?.numbersFrom(rowsBefore);
     let given = 0;
     const next = async (count: number) => {
