@@ -92,9 +92,7 @@ const NEEDS = {
 function firstSession() {
   const text = readFileSync(join(ROOT, 'README.md'), 'utf8');
   const rows = /```sh\n(cat > houses\.csv[\s\S]*?)```/.exec(text)![1]!;
-  const [, command, said] = /## First session[\s\S]*?```console\n\$ (.*)\n([\s\S]*?)```/.exec(
-    text,
-  )!;
+  const [, command, said] = /## A session[\s\S]*?```console\n\$ (.*)\n([\s\S]*?)```/.exec(text)!;
   return { rows, command: command!, said: said! };
 }
 

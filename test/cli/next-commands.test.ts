@@ -106,6 +106,9 @@ test('the command of the report leaves out what belongs to a run, and what the r
   assert.equal(reportCommand(['-'], flags, { ...job, input: '-' }), null);
 });
 
+/** What cmd and PowerShell read is tested in shell-words.test.ts. */
+const SHELL = { skip: process.platform === 'win32' && 'Windows has no sh' };
+
 /** The words of a command line as a shell splits them, without the program's name. */
 function wordsOfShell(line: string): string[] {
   const { stdout, status } = spawnSync('sh', ['-c', `set -- ${line}; printf '%s\\0' "$@"`], {
@@ -115,7 +118,7 @@ function wordsOfShell(line: string): string[] {
   return stdout.split('\0').slice(1, -1);
 }
 
-test('any values come back from the line that is made of them', async () => {
+test('any values come back from the line that is made of them', SHELL, async () => {
   const odd = fc.constantFrom('-', '--', '-x', '--yes', "it's", 'a b', '$HOME', '5');
   const clean = fc
     .oneof(fc.string({ minLength: 1 }), odd)
@@ -156,7 +159,7 @@ const TYPED: readonly string[] = [
   'run -t hurricane -b2 --service sample -- in.csv',
 ];
 
-test('each command that a run prints runs', async (t) => {
+test('each command that a run prints runs', SHELL, async (t) => {
   const folder = folderWith(t, {
     ...{ 'in.csv': ROWS, 'my houses.csv': ROWS, '-in.csv': ROWS },
     'job.yaml': 'input: in.csv\ntopics: [hurricane]\nservice: sample\nbudget: 3\nstore: own.db\n',

@@ -28,8 +28,9 @@ test("Windows' archive runs the README's first session, and keeps its store in t
   const rows = /cat > houses\.csv <<'END'\n([\s\S]*?)END\n/.exec(readme)![1]!;
   // As Windows' editors write it.
   writeFileSync(join(program, 'houses.csv'), rows.replaceAll('\n', '\r\n'));
-  const [, command, said] =
-    /## First session[\s\S]*?```console\n\$ perilbook (.*)\n([\s\S]*?)```/.exec(readme)!;
+  const [, command, said] = /## A session[\s\S]*?```console\n\$ perilbook (.*)\n([\s\S]*?)```/.exec(
+    readme,
+  )!;
   const env = { ...process.env, HOME: folder, LOCALAPPDATA: local };
   const perilbook = (...args: string[]) => {
     // Wine's pipes lose what is written last.

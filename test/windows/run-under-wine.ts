@@ -22,20 +22,13 @@ import { WINE_LACKS } from './wine-lacks.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const DEBIAN = join(ROOT, 'node_modules/.cache/windows');
 const PREPARED = join(DEBIAN, 'w/prepared');
+/** What knows paths, names, files, processes or the shell. */
 const FILES = [
-  ...[
-    'test/base/*.test.ts',
-    'test/sql/open-sqlite.test.ts',
-    'test/rows/output-file.test.ts',
-    'test/page/ui-*.test.ts',
-  ],
-  ...[
-    'test/faults/local-kill.test.ts',
-    'test/run/cases.test.ts',
-    'test/cli/cases.test.ts',
-    'test/windows/*.test.ts',
-  ],
-];
+  ...['base/*', 'sql/*', 'store/sqlite-store', 'net/*', 'client/proxy', 'geo/parse-location'],
+  ...['rows/output-file', 'rows/open-book', 'rows/compression', 'page/ui-*', 'data/*'],
+  ...['data/download/*', 'library/*', 'run/job-file', 'run/cases', 'cli/cases', 'cli/names'],
+  ...['cli/next-commands', 'cli/typed-keys', 'faults/local-kill', 'windows/*'],
+].map((name) => `test/${name}.test.ts`);
 /** The longest file took nine minutes on two idle cores. */
 const LONGEST_MS = 40 * 60_000;
 

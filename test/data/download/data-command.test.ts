@@ -297,7 +297,7 @@ test('a folder that cannot be written is named', async (t) => {
     env: { XDG_DATA_HOME: join(folder, 'file') },
   });
   assert.equal(refused.code, 6);
-  assert.match(refused.stderr, /Cannot write into .*file\/perilbook\/downloads: ENOTDIR/);
+  assert.match(refused.stderr, /Cannot write into .*file[/\\]perilbook[/\\]downloads: ENOTDIR/);
 });
 
 test('a machine without a network takes the downloads of another one', async (t) => {
@@ -486,6 +486,7 @@ test('data lists what is loaded by topic, and the command that gets what is miss
   const listed = before!
     .replace(/\([\d.]+ kB\)/, '(SIZE)')
     .replaceAll(folder, '')
+    .replace(/^Loaded into \S+/, (words) => words.replaceAll('\\', '/'))
     .replaceAll(others, '');
   assert.equal(listed, LISTED);
   assert.match(
