@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
 import { shellWord } from '../../base/shell-words.ts';
+import { isBrought, isBuiltIn, isTopicSlug, topicOf } from '../../contract/topics.ts';
 import { agencyZip, invalidFile, unreadable, zipHolds } from './agency-file.ts';
 import { keyOf, tableRecords } from './agency-table.ts';
 import {
@@ -126,13 +127,30 @@ function wrongFile(
   const fits = others.length === 0 ? '' : `Load it with: ${commands.join(', or: ')}. `;
   const seems = others.length === 0 ? seemsToBe(profile) : null;
   const other = seems === null ? '' : `It seems to be ${seems}. `;
-  const hint = `${fits}${other}To load it anyway, add --force. The stored data is unchanged.`;
+  const own = isDescribed(loader) ? columnsHint(profile) : null;
+  const hint = `${fits}${other}${own ?? 'To load it anyway, add --force.'} The stored data is unchanged.`;
   return new PerilbookError(
     'SERVICE_DATA',
     `Cannot load "${file}" as ${loader}: ${problem}`,
     hint,
     { file },
   );
+}
+
+/** Whether a loader is that of a layer which a user described. */
+function isDescribed(loader: string): boolean {
+  const topic = isTopicSlug(loader) ? topicOf(loader) : null;
+  return topic !== null && !isBuiltIn(topic) && !isBrought(topic);
+}
+
+const MOST_COLUMNS = 12;
+
+/** What the file has in place of the columns that a description names; null where it has none. */
+function columnsHint({ columns, rows }: FileProfile): string | null {
+  const names = (rows[0] ?? [...columns]).filter((name) => name !== '');
+  if (names.length === 0) return null;
+  const rest = names.length > MOST_COLUMNS ? ' …' : '';
+  return `Its columns are ${names.slice(0, MOST_COLUMNS).join(', ')}${rest}: name the right ones in the description.`;
 }
 
 /** Why a file is not one of the loader's; null when it is. */
@@ -153,7 +171,7 @@ function mismatch(loader: string, profile: FileProfile): string | null {
     const isHeader = lacking.length > 0 && lacking.length < all.length / 2;
     return isHeader ? `it has no column ${lacking.join(', ')}` : `its rows are not ${are}`;
   }
-  const problem = shapes === undefined ? null : otherShapes(shapes, profile);
+  const problem = shapes === undefined ? null : otherShapes(loader, shapes, profile);
   if (problem !== null) return problem;
   if (anyOther !== true) return null;
   const others = loadersFor(profile);
@@ -205,12 +223,17 @@ function seemsToBe({ columns }: FileProfile): string | null {
   return null;
 }
 
-function otherShapes(wanted: readonly FileShape[], { shapes, rows }: FileProfile): string | null {
+function otherShapes(
+  loader: string,
+  wanted: readonly FileShape[],
+  { shapes, rows }: FileProfile,
+): string | null {
+  const where = isDescribed(loader) ? 'in the description: lat, lng' : 'with --lat and --lng';
   if (wanted.some((shape) => shapes.has(shape))) return null;
   if (shapes.size > 0)
     return `its features are ${[...shapes].join(' and ')}, not ${wanted.join(' or ')}`;
   return rows.length > 0 && wanted.includes('points')
-    ? 'it has no known latitude column (name the columns with --lat and --lng)'
+    ? `it has no known latitude column (name the columns ${where})`
     : `it has no ${wanted.join(' or ')}`;
 }
 
