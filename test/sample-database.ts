@@ -93,7 +93,7 @@ function removeOldDatabases(): void {
 
 function fingerprintOfSource(): string {
   const hash = createHash('sha256');
-  for (const file of globSync('{contract,data,geo,service}/**/*.{ts,sql}', {
+  for (const file of globSync('{contract,data,geo,sample,service}/**/*.{ts,sql}', {
     cwd: SOURCE,
   }).sort()) {
     hash.update(file).update(readFileSync(join(SOURCE, file)));
