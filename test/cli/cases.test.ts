@@ -81,13 +81,22 @@ interface Case {
   readonly table?: readonly Readonly<Record<string, unknown>>[];
   readonly files?: Readonly<Record<string, string>>;
   readonly data?: 'sample' | 'local' | readonly ('sample' | 'local')[] | null;
+  readonly stores?: readonly string[];
   readonly service?: { readonly credits_per_month: number } | null;
   readonly at?: string | null;
   readonly env?: Readonly<Record<string, string>>;
   readonly steps: readonly Step[];
 }
 
-async function openScene(t: TestContext, { files = {}, data, service, at, env = {} }: Case) {
+async function openScene(t: TestContext, described: Case) {
+  const {
+    files = {},
+    data,
+    stores = ['home/perilbook/store.db'],
+    service,
+    at,
+    env = {},
+  } = described;
   const harness = service
     ? await openHarness(t, { subscription: customSubscription(service.credits_per_month, 100_000) })
     : null;
@@ -99,7 +108,8 @@ async function openScene(t: TestContext, { files = {}, data, service, at, env = 
   const moved = harness?.clock ?? own;
   const clock = moved ?? systemClock;
   const home = join(folder, 'home');
-  if (kinds.includes('sample')) provideSampleData(join(home, 'perilbook/store.db'));
+  for (const store of kinds.includes('sample') ? stores : [])
+    provideSampleData(join(folder, store));
   const dataFile = kinds.includes('local')
     ? provideLocalData(home, clock.now() - 3_600_000)
     : join(home, 'perilbook/data.db');
