@@ -7,7 +7,7 @@ import { readInputPath, readPath, withoutQuotes } from '../../src/base/path-name
 import { readServiceAddress } from '../../src/contract/service-address.ts';
 import { readDatabaseName } from '../../src/sql/database-name.ts';
 import { isPostgresAddress } from '../../src/sql/postgres-address.ts';
-import { fc } from '../properties.ts';
+import { anyCharacter, fc } from '../properties.ts';
 import { folderWith } from '../sample-database.ts';
 import { times } from '../tier.ts';
 import { perilbook } from './command-line.ts';
@@ -105,7 +105,7 @@ const text = fc.oneof(
       .array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 6 })
       .map((pieces) => pieces.join('')),
   },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
+  { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 40 }) },
   { weight: 1, arbitrary: fc.constantFrom('x'.repeat(300), '/x'.repeat(3_000)) },
 );
 

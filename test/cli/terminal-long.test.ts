@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { zipSync } from 'fflate';
 import { printable, printableJson } from '../../src/base/printable.ts';
-import { fc } from '../properties.ts';
+import { anyCharacter, fc } from '../properties.ts';
 import { folderWith } from '../sample-database.ts';
 import { perilbook, ROOT, wordsIn } from './command-line.ts';
 
@@ -110,7 +110,7 @@ for (const [what, { files = {}, lines }] of Object.entries(SCENES)) {
 
 test('whatever a text holds, none of it controls a terminal, and its words and our colors stay', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (text, isColored) => {
+    fc.property(fc.string({ unit: anyCharacter }), fc.boolean(), (text, isColored) => {
       const shown = printable(text, isColored);
       assert.doesNotMatch(isColored ? shown.replace(OWN_COLOR, '') : shown, UNPRINTABLE);
       assert.equal(JSON.parse(printableJson(text)), text);

@@ -6,7 +6,7 @@ import type { Answer, Field } from '../../src/contract/answer.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { withoutRejections } from '../../src/store/answers/cell-answers.ts';
 import { cellRecords } from '../../src/store/answers/stored-cells.ts';
-import { fc } from '../properties.ts';
+import { anyCharacter, fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { openCells } from './open-cells.ts';
 
@@ -25,7 +25,7 @@ const field: fc.Arbitrary<Field> = fc.oneof(
   fc.integer({ min: -3e9, max: 3e9 }).map((millionths) => millionths / 1e6),
   fc.double(),
   time.map((date) => date.toISOString()),
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.constantFrom(
     'Very Low',
     '\0',
