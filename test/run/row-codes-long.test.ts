@@ -5,10 +5,13 @@ import { type TestContext, test } from 'node:test';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
+import { connect } from '../../src/host/connection.ts';
 import { enrich, local, lookup, openStore } from '../../src/index.ts';
+import { makeJob } from '../../src/job/settings.ts';
 import { readLocalData } from '../../src/run/frame/local-data.ts';
 import { perilbook } from '../cli/command-line.ts';
 import { all } from '../library/library-scene.ts';
+import { openBook } from '../page/ui-scene.ts';
 import { askedDuckdb, quoted } from '../rows/duckdb-child.ts';
 import { madeParquet } from '../rows/parquet-fixture.ts';
 import { workbook } from '../rows/xlsx-fixture.ts';
@@ -60,8 +63,11 @@ const TRACTS = ['31001000100', '31001000200'];
 
 const [WEST, SOUTH] = [-100, 40];
 
-async function scene(t: TestContext, clock: Clock = systemClock): Promise<string> {
-  const folder = temporaryFolder(t);
+async function scene(
+  t: TestContext,
+  clock: Clock = systemClock,
+  folder = temporaryFolder(t),
+): Promise<string> {
   const data = join(folder, '.local/share/perilbook');
   mkdirSync(join(data, 'layers'), { recursive: true });
   using database = openDataDatabase(join(data, 'data.db'));
@@ -390,4 +396,33 @@ test('beside a service a place with several codes is bought once, and threads wr
   }
   assert.deepEqual([harness.charged(), (await harness.ledger()).charged], [30, 30]);
   assert.ok(written.size <= 3, 'the runs that bought nothing wrote the same in threads');
+});
+
+test('the page prices other topics by the same scan, and its run answers the codes', async (t) => {
+  const table = 'id,lat,lng,zip\n1,40.25,-99.75,2108\n2,40.25,-99.75,68801\n';
+  const { harness, post, run, id, visitor } = await openBook(t, table, (harness) => {
+    const folder = join(harness.folder, 'home');
+    const folders = {
+      dataFolder: join(folder, '.local/share/perilbook'),
+      workingFolder: harness.folder,
+    };
+    const base = { service: { base_url: harness.url }, store: join(harness.folder, 'store.db') };
+    const env = { PERILBOOK_API_KEY: harness.key().secret };
+    const { clock } = harness;
+    const host = { ...folders, clock, random: Math.random, notice: () => {}, env };
+    return {
+      jobOf: (said) => makeJob([said, base], folders),
+      connectionOf: async (job) => (await connect(host, job)).connection,
+    };
+  });
+  await scene(t, harness.clock, join(harness.folder, 'home'));
+  for (const topics of [['hail', 'own_zip'], ['hail'], ['wildfire', 'own_zip'], ['own_zip']]) {
+    const { status, body } = await post('price', { topics });
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.equal(body.summary.credits, topics.filter((topic) => topic !== 'own_zip').length);
+  }
+  await run(1, { topics: ['hail', 'own_zip'] });
+  const output = await visitor.ask('GET', `/api/files/${id}/result`);
+  assert.deepEqual(column(output.text, 'own_zip'), ['A', 'B']);
+  assert.equal(harness.charged(), 1);
 });

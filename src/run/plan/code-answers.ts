@@ -26,6 +26,8 @@ export function readCodeAnswers(
   if (coded === null) return [];
   return layout.codes.map(({ at: _, ...column }, index) => {
     const source = sources.findIndex(({ job }) => job.topics.includes(column.topic));
+    // The scan may be one for other topics.
+    if (source < 0) return null;
     const { connection, freshness } = sources[source]!;
     if (connection.kind !== 'local' || !answersCodes(connection.data, column.topic)) return null;
     const numbers = new Set(coded.codes.map((codes) => codes[index]!));
