@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { geoPath } from 'd3-geo';
 import { feature, mesh } from 'topojson-client';
+import { memo } from '../../base/memo.ts';
 import { CITIES } from '../../geo/cities.ts';
 import { type Atlas, usAtlas } from '../../geo/us-atlas.ts';
 import {
@@ -28,31 +29,43 @@ const FINEST = 0.5;
 
 const PAPER = 12;
 
+/** The shapes on the projected plane of the map, and what is drawn of them whatever the frame: a page makes many reports in one process. */
+const readShapes = memo((file: 'counties-albers-10m') => {
+  const atlas: Atlas = createRequire(import.meta.url)(`us-atlas/${file}.json`);
+  const { counties, states, nation } = atlas.objects;
+  const { features: areas } = feature(atlas, states);
+  return {
+    ...{ atlas, counties, areas },
+    stateNames: new Map(areas.map((state) => [stateOf(state), state.properties.name])),
+    inner: mesh(atlas, counties, (a, b) => a !== b && stateOf(a) === stateOf(b)).coordinates,
+    borders: mesh(atlas, states, (a, b) => a !== b).coordinates,
+    rings: feature(atlas, nation).features.map(({ geometry }) => polygonsOf(geometry).flat()),
+  };
+});
+
 /** Draws the part of us-atlas's projected shapes in a frame (equal areas, Alaska and Hawaii moved below): the map's background as SVG path
  * data, and the names on it, the most important first.
  * @param named the counties that have a name (`Miami-Dade, Florida`): those with locations; the others would be noise */
 export function makeOutlines(frame: Frame, named: ReadonlySet<string>) {
-  // The same shapes on the projected plane of the map.
-  const atlas: Atlas = createRequire(import.meta.url)('us-atlas/counties-albers-10m.json');
-  const { counties, states, nation } = atlas.objects;
-  const inner = mesh(atlas, counties, (a, b) => a !== b && stateOf(a) === stateOf(b));
-  const borders = mesh(atlas, states, (a, b) => a !== b);
-  const { features: areas } = feature(atlas, states);
-  const stateNames = new Map(areas.map((state) => [stateOf(state), state.properties.name]));
-  const isNamed = (county: NamedArea) =>
-    named.has(`${county.properties.name}, ${stateNames.get(stateOf(county))}`);
-  const nationPaths = feature(atlas, nation).features.map(({ geometry }) =>
-    linesPath(polygonsOf(geometry).flat(), frame, true),
+  const { atlas, counties, areas, stateNames, inner, borders, rings } =
+    readShapes('counties-albers-10m');
+  const namedCounties = counties.geometries.filter((county) =>
+    named.has(
+      `${(county.properties as { name: string }).name}, ${stateNames.get(stateOf(county))}`,
+    ),
   );
+  const ofNamed = feature(atlas, { ...counties, geometries: namedCounties });
   return {
-    land: [...nationPaths, ...territoryPaths(frame)].join(''),
-    states: linesPath(borders.coordinates, frame, false),
-    counties: linesPath(inner.coordinates, frame, false),
+    land: [...rings.map((lines) => linesPath(lines, frame, true)), ...territoryPaths(frame)].join(
+      '',
+    ),
+    states: linesPath(borders, frame, false),
+    counties: linesPath(inner, frame, false),
     names: [
       ...areaNames('state', areas, frame),
       ...territoryNames(frame),
       ...cityNames(frame),
-      ...areaNames('county', feature(atlas, counties).features.filter(isNamed), frame),
+      ...areaNames('county', ofNamed.features, frame),
     ],
   };
 }
