@@ -1,4 +1,6 @@
-/** A process that looks up the flood zones of places in a state, so that its memory is its own. */
+/** A process that looks up the zones of places in a state, so that its memory is its own. */
+import type { PolygonLayer } from '../src/contract/layers/layer-description.ts';
+import { declareLayers, type LayerSlug } from '../src/contract/topics.ts';
 import { openPlaceLookup } from '../src/data/lookup/place-lookup.ts';
 import type { Location } from '../src/geo/coordinates.ts';
 import { makeRandom } from '../src/sample/random.ts';
@@ -41,10 +43,12 @@ export function zonePlaces({ south, west, side, count }: PlacesOf): readonly Loc
 
 if (import.meta.main) {
   const places = zonePlaces(JSON.parse(process.argv[3]!) as PlacesOf);
+  const layer = JSON.parse(process.argv[4]!) as PolygonLayer;
+  declareLayers([layer]);
   using data = openPlaceLookup(process.argv[2]!, { counts: false });
   const counts = { found: 0, noted: 0 };
   const lookUp = (place: Location) => {
-    const found = data.lookUp(['floodZone'], place, 0);
+    const found = data.lookUp([layer.layer as LayerSlug], place, 0);
     const [result] = found.kind === 'covered' ? found.results : [];
     if (result === undefined || !('value' in result)) return;
     counts.found += 1;
