@@ -67,6 +67,7 @@ export function largeFacts(cells: number): { readonly facts: Facts; readonly map
   for (const cell of each()) {
     classes.put(cell.number, cell.fields);
     tally.add(cell, countyAt(cell.location), classes);
+    tally.list(cell, classes);
   }
   const { figures, map, atRisk } = tally.tallied();
   const facts = {
