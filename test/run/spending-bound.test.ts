@@ -6,6 +6,7 @@ import { type Call, CREDITS, type Prices } from '../../src/contract/credits.ts';
 import { HEADERS } from '../../src/contract/headers.ts';
 import { isTopicSlug, NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
+import { newProgress } from '../../src/run/frame/progress.ts';
 import type { Stop } from '../../src/run/frame/stop.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
@@ -86,7 +87,9 @@ async function serveDeeds(t: TestContext) {
   let [deeds, prices]: [Deed[], Prices & { hail?: number }] = [[], CREDITS];
   /** The cost of each call that was charged, by its request id: the client's ledger has it too. */
   let charged: number[] = [];
-  const url = await serveHttp(t, (request, response) => {
+  let answersFrom: Promise<void> = Promise.resolve();
+  const url = await serveHttp(t, async (request, response) => {
+    await answersFrom;
     const asked = new URL(request.url!, 'http://127.0.0.1');
     const name = asked.pathname.split('/').at(-1)!;
     const topic = asked.pathname.split('/')[2]!;
@@ -123,8 +126,9 @@ async function serveDeeds(t: TestContext) {
   });
   return {
     url,
-    begin(next: readonly Deed[]): void {
-      [deeds, prices, charged] = [[...next], CREDITS, []];
+    /** @param from answers nothing before */
+    begin(next: readonly Deed[], from: Promise<void> = Promise.resolve()): void {
+      [deeds, prices, charged, answersFrom] = [[...next], CREDITS, [], from];
     },
     charged: () => charged.reduce((sum, cost) => sum + cost, 0),
   };
@@ -273,12 +277,18 @@ test('two runs of one store at once pay for one first call, which shows both the
   const harness = await openHarness(t, { factor: FACTOR });
   const service = await serveDeeds(t);
   harness.writeInput(places(20));
-  service.begin([{ kind: 'price', prices: { ...CREDITS, single: 5 } }]);
-  const outputs = ['a.csv', 'b.csv'].map((name) => join(harness.folder, name));
+  // At once: both have planned at the old price before either call is answered.
+  const bothBuy = Promise.withResolvers<void>();
+  service.begin([{ kind: 'price', prices: { ...CREDITS, single: 5 } }], bothBuy.promise);
+  const runs = ['a.csv', 'b.csv'].map((name) => ({ name, progress: newProgress() }));
   const ends = await Promise.all(
-    outputs.map((output) =>
-      harness.run({ topics: 'wildfire', budget: 20, output }, { baseUrl: service.url }),
-    ),
+    runs.map(({ name, progress }) => {
+      progress.onChange = () => {
+        if (runs.every((run) => run.progress.phase === 'buying')) bothBuy.resolve();
+      };
+      const job = { topics: 'wildfire', budget: 20, output: join(harness.folder, name) } as const;
+      return harness.run(job, { baseUrl: service.url, progress });
+    }),
   );
   assert.deepEqual(
     [ends.map(({ stop }) => stop?.reason), service.charged()],
