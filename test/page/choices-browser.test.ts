@@ -112,6 +112,9 @@ test(
     const scene = await openUi(t);
     const { page } = await openPage(t, scene);
     await choose(page, scene, portfolio(), CELLS);
+    // The account has a name of its own.
+    const about = (await page.locator('#about').textContent())!;
+    assert.match(about, /Answers come from 127\.0\.0\.1:\d+, account tester \(custom\)\./);
     await page.fill('#budget', '70');
     // Two clicks in one task: the price of two topics is not there yet.
     await page.evaluate(
