@@ -81,7 +81,7 @@ export interface ErrorReport {
   readonly line?: number | undefined;
   /** The row, from 1; absent where that is not known. */
   readonly row?: number | undefined;
-  /** The name of the column; absent where that is not known. */
+  /** The name of the column, in a job file its number; absent where that is not known. */
   readonly column?: string | undefined;
 }
 
