@@ -116,13 +116,18 @@ function clear(column: StoredColumn): void {
   column.idByText.clear();
 }
 
+/** Leaves a row without a value. */
+export function putNull(column: StoredColumn, row: number): void {
+  column.nulls++;
+  const room = column.kind === 'text' ? column.ids.length : column.values.length;
+  column.present ??= new Uint8Array(new SharedArrayBuffer(room)).fill(1);
+  column.present[row] = 0;
+}
+
 /** Puts the value of a row. @throws SERVICE_DATA for one that does not fit the column */
 export function putValue(column: StoredColumn, row: number, given: Value): void {
   if (given === null) {
-    column.nulls++;
-    const room = column.kind === 'text' ? column.ids.length : column.values.length;
-    column.present ??= new Uint8Array(new SharedArrayBuffer(room)).fill(1);
-    column.present[row] = 0;
+    putNull(column, row);
     return;
   }
   if (column.kind === 'text') {

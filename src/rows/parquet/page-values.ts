@@ -57,7 +57,8 @@ function pageDecoder(node: SchemaNode): (page: Page) => StoredPage | null {
     }
     const { repetitions, definitions, at } = readLevels(page, node);
     let count = page.values;
-    if (definitions) for (const level of definitions) if (level !== node.maxDefinition) count--;
+    for (let entry = 0; entry < (definitions?.length ?? 0); entry++)
+      if (definitions![entry] !== node.maxDefinition) count--;
     const { stored, indexes } = valuesOf(page, at, leaf, count);
     const release = () => detach([indexes ?? stored, definitions, repetitions]);
     return { values: page.values, repetitions, definitions, stored, indexes, release };
@@ -76,8 +77,8 @@ function pageDecoder(node: SchemaNode): (page: Page) => StoredPage | null {
     const width = body[at];
     if (width === undefined) throw new Damage('a page is empty');
     const indexes = decodeHybrid(body, at + 1, width, count);
-    for (const index of indexes) {
-      if (index >= dictionary.length)
+    for (let entry = 0; entry < indexes.length; entry++) {
+      if (indexes[entry]! >= dictionary.length)
         throw new Damage('a page refers to values that its dictionary does not have');
     }
     return { stored: dictionary, indexes };

@@ -160,8 +160,10 @@ async function* numbersOfGroup(
     });
     const places = columns.slice(0, needed);
     const blank: number[] = [];
-    for (let index = 0; places.length > 0 && index < count; index++)
-      if (places.every(({ isMissing }) => isMissing[index] === 1)) blank.push(done + index);
+    const [first, ...others] = places;
+    for (let index = 0; first !== undefined && index < count; index++)
+      if (first.isMissing[index] === 1 && others.every(({ isMissing }) => isMissing[index] === 1))
+        blank.push(done + index);
     const noLocations = await findNoLocations(blank);
     const rowAt = (index: number): Row => {
       const noLocation = noLocations.get(done + index);

@@ -26,6 +26,7 @@ import {
   emptyColumns,
   internText,
   type NumberColumn,
+  putNull,
   putValue,
   type StoredColumn,
   type TextColumn,
@@ -39,7 +40,7 @@ import {
   rowGatherer,
 } from './gathered-rows.ts';
 
-const { firstText: FIRST_TEXT, millionths: MILLIONTHS, small: SMALL } = TAGS;
+const { firstText: FIRST_TEXT, millionths: MILLIONTHS, small: SMALL, null: NULL } = TAGS;
 const MILLION = 1e6;
 /** The packed fields of these rows stay in the processor's cache. */
 const ROWS_A_BLOCK = 256;
@@ -235,6 +236,12 @@ function columnFiller(places: OutputPlaces) {
 
   function putOther(column: StoredColumn, row: number, first: number): void {
     const at = starts[row]!;
+    // All fields of a row without a place are null.
+    if (packed[at] === NULL) {
+      putNull(column, first + row);
+      starts[row] = at + 1;
+      return;
+    }
     putValue(column, first + row, unpacker.unpack(packed, at, 1)[0]!);
     starts[row] = skipFields(packed, at, 1);
   }
