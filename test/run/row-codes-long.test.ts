@@ -447,3 +447,33 @@ test('the page prices other topics by the same scan, and its run answers the cod
   assert.deepEqual(column(output.text, 'own_zip'), ['A', 'B']);
   assert.equal(harness.charged(), 1);
 });
+
+test('losses are those of the place and the value of the row, whatever its codes are', async (t) => {
+  const folder = await scene(t);
+  using database = openDataDatabase(join(folder, '.local/share/perilbook/data.db'));
+  const rated = { topic: 'hail', rating: 'Relatively Low', score: 12.5, frequency: 0.25 } as const;
+  const records = [...TRACTS, ...COUNTIES].map((geoid, index) => ({
+    ...{ geoid, ...rated },
+    lossRate: 0.0001 * (index + 1),
+  }));
+  importDataset(database, { kind: 'nri', info: info('nri'), records }, systemClock);
+  writeFileSync(join(folder, 'book.csv'), BOOK);
+  const losses = async (topics: string, output: string) => {
+    const words = ['run', 'book.csv', '-o', output, '--topics', topics, '--losses'];
+    const { stderr } = await perilbook([...words, '--order-by', 'TIV'], { folder });
+    const text = readFileSync(join(folder, output), 'utf8');
+    const names = ['hail_rating', 'hail_loss_rate', 'hail_annual_loss', 'annual_loss'];
+    return { text, stderr, read: names.map((name) => column(text, name)) };
+  };
+  const plain = await losses('hail', 'plain.csv');
+  const coded = await losses('hail,own_zip,own_county', 'coded.csv');
+  assert.deepEqual(coded.read, plain.read);
+  assert.ok(plain.read.every((fields) => new Set(fields).size > 1));
+  assert.deepEqual(
+    column(coded.text, 'own_zip'),
+    ROWS.map((row) => wanted(row).own_zip),
+  );
+  const sumIn = (said: string) => /annual loss[^\n]*/i.exec(said)?.[0];
+  assert.ok(sumIn(plain.stderr), plain.stderr);
+  assert.equal(sumIn(coded.stderr), sumIn(plain.stderr));
+});
