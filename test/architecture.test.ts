@@ -44,7 +44,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   shapefile: ['formats'],
   'string-width': ['base'],
   yargs: ['cli'],
-  zod: ['cli', 'page', 'report', 'run', 'service', 'job', 'client', 'data', 'contract'],
+  zod: ['base', 'cli', 'page', 'report', 'run', 'service', 'job', 'client', 'data', 'contract'],
   // Types alone.
   geojson: ['sample', 'data', 'formats', 'geo', 'rows'],
   'topojson-specification': ['report', 'rows', 'geo'],

@@ -7,10 +7,11 @@ import { hasSystemCode, PerilbookError } from '../base/errors.ts';
 import { grouped } from '../base/format-numbers.ts';
 import { readFileText } from '../base/pipes.ts';
 import { textWidth } from '../base/printable.ts';
+import type { SchemaIssue } from '../base/schema-issues.ts';
 import { shellWord } from '../base/shell-words.ts';
 import { yamlProblem } from '../base/yaml-problems.ts';
 import { didYouMeanFile } from '../rows/files/input-file.ts';
-import { checkSettings, type JobFile, type SettingIssue } from './job-file.ts';
+import { checkSettings, type JobFile } from './job-file.ts';
 import { holdsKey, KEY_HINT, looksLikeKey, mayHoldKey, namesKey } from './key-shapes.ts';
 
 /** A part of a document, with its offsets. */
@@ -203,7 +204,7 @@ function shownLine(text: string, line: number, column: number): string {
 }
 
 /** The offset of a setting. An unknown setting's offset is that of its name: its value may begin lines below. */
-function findOffset(document: Document.Parsed, { path, isName }: SettingIssue): number {
+function findOffset(document: Document.Parsed, { path, isName }: SchemaIssue): number {
   for (let length = path.length; length > 0; length--) {
     const part = path.slice(0, length);
     const node = isName ? nameAt(document, part) : (document.getIn(part, true) as InFile);

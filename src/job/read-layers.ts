@@ -2,10 +2,14 @@ import { createRequire } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import type * as Yaml from 'yaml';
 import type { Document } from 'yaml';
-import type { z } from 'zod';
 import { PerilbookError } from '../base/errors.ts';
-import { nearestName } from '../base/nearest-name.ts';
 import { readFileText } from '../base/pipes.ts';
+import {
+  listSchemaIssues,
+  memberWords,
+  type SchemaWords,
+  schemaMessage,
+} from '../base/schema-issues.ts';
 import { yamlProblem } from '../base/yaml-problems.ts';
 import {
   type LayerDescription,
@@ -91,13 +95,19 @@ function checkLayerText(text: string, file: string): CheckedLayer {
     return { layer: null, problems };
   }
   const said: unknown = document.toJS();
-  const schema = schemaOf(said);
-  const checked = schema.safeParse(said);
   const atPath = (path: readonly PropertyKey[], message: string) =>
     at(offsetOf(document, path), [path.join('.'), message].filter(Boolean).join(': '));
+  const schema = schemaOf(said);
+  // Without the kind, the other members cannot be judged.
+  if (schema === null)
+    return {
+      layer: null,
+      problems: [atPath(['kind'], `must be ${KINDS.slice(0, -1).join(', ')} or ${KINDS.at(-1)}`)],
+    };
+  const checked = schema.safeParse(said, { error: schemaMessage });
   if (!checked.success) {
-    const problems = checked.error.issues.flatMap((issue) => listIssue(issue, schema, atPath));
-    return { layer: null, problems };
+    const issues = listSchemaIssues(checked.error.issues, said, wordsOf(schema));
+    return { layer: null, problems: issues.map(({ path, message }) => atPath(path, message)) };
   }
   const layer = withPaths(checked.data as LayerDescription, dirname(resolve(file)));
   const problems = membersAtOdds(layer).map(([path, message]) => atPath(path, message));
@@ -106,40 +116,23 @@ function checkLayerText(text: string, file: string): CheckedLayer {
 
 /** Each kind of layer has members of its own. */
 const SCHEMAS = { polygons: layerSchema, areas: layerSchema, points: pointSchema } as const;
+const KINDS = Object.keys(SCHEMAS);
 
 type LayerSchema = (typeof SCHEMAS)[keyof typeof SCHEMAS];
 
-function schemaOf(said: unknown): LayerSchema {
-  const { kind } = Object(said) as { readonly kind?: unknown };
-  return Object.hasOwn(SCHEMAS, String(kind)) ? SCHEMAS[kind as keyof typeof SCHEMAS] : layerSchema;
+/** Null for a kind that does not exist. */
+function schemaOf(said: unknown): LayerSchema | null {
+  const { kind = 'polygons' } = Object(said) as { readonly kind?: unknown };
+  return KINDS.includes(String(kind)) ? SCHEMAS[kind as keyof typeof SCHEMAS] : null;
 }
 
-function listIssue(
-  issue: z.core.$ZodIssue,
-  schema: LayerSchema,
-  atPath: (path: readonly PropertyKey[], message: string) => LayerProblem,
-): LayerProblem[] {
-  if (issue.code === 'unrecognized_keys') {
-    const known = Object.keys(schema.shape);
-    return issue.keys.map((key) => {
-      const near = issue.path.length === 0 ? nearestName(key, known) : null;
-      const hint = near === null ? '' : `; did you mean ${near}?`;
-      return atPath([...issue.path, key], `there is no such member${hint}`);
-    });
-  }
-  if (issue.code === 'invalid_type' && issue.input === undefined)
-    return [atPath(issue.path, 'is missing')];
-  if (issue.code === 'invalid_union') {
-    const [nearest] = issue.errors.toSorted((a, b) => depth(b) - depth(a));
-    const first = nearest?.[0];
-    if (first !== undefined && first.path.length > 0)
-      return listIssue({ ...first, path: [...issue.path, ...first.path] } as never, schema, atPath);
-  }
-  return [atPath(issue.path, issue.message)];
-}
-
-const depth = (issues: readonly z.core.$ZodIssue[]): number =>
-  Math.max(0, ...issues.map(({ path }) => path.length));
+/** A description has no secrets. */
+const wordsOf = ({ shape }: LayerSchema): SchemaWords =>
+  memberWords(
+    'members such as layer: my_layer',
+    (path) => (path.length === 0 ? Object.keys(shape) : []),
+    () => false,
+  );
 
 /** The place of a member, or of the nearest one around it that the file has. */
 function offsetOf(document: Document, path: readonly PropertyKey[]): number {

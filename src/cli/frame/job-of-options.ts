@@ -3,8 +3,9 @@ import { dirname, resolve } from 'node:path';
 import { readInputPath } from '../../base/path-names.ts';
 import { dataFolderOf, homeFolder, NO_FOLDER } from '../../base/platform-folders.ts';
 import { isSamePath } from '../../base/same-path.ts';
+import type { SchemaIssue } from '../../base/schema-issues.ts';
 import { commandLine, shellWord } from '../../base/shell-words.ts';
-import { checkSettings, type JobFile, type SettingIssue } from '../../job/job-file.ts';
+import { checkSettings, type JobFile } from '../../job/job-file.ts';
 import { definedOnly, mergeJobFiles, relativeTo } from '../../job/merge-settings.ts';
 import { readJobFile } from '../../job/read-job-file.ts';
 import type { Given, JobFlags } from '../../job/setting-table.ts';
@@ -234,7 +235,7 @@ function checkedPart(option: JobOption, given: Given, shown: string, help: strin
   );
   if (issues.length > 0) {
     // A map of settings is for the job file.
-    const [{ message: fault, hint = help }] = issues as [SettingIssue];
+    const [{ message: fault, hint = help }] = issues as [SchemaIssue];
     const message = fault.replace(', sample or a map of settings', ' or sample');
     throw usageError(`${shown}: ${message}`, hint);
   }

@@ -7,7 +7,9 @@ const text = z.string().trim().min(1);
 /** Values are compared as texts: a code is often a number. */
 const value = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 const values = z.union([value.transform((one) => [one]), z.array(value).min(1)]);
-const columns = z.union([text.transform((one) => [one]), z.array(text).min(1)]);
+/** A text that people write as a number: a territory, a year, a column called 2020. */
+const word = z.union([text, z.number().transform(String)]);
+const columns = z.union([word.transform((one) => [one]), z.array(word).min(1)]);
 
 /** A topic of this name, and columns that begin with it. */
 const layerName = z
@@ -44,9 +46,9 @@ const layerSource = z.strictObject({
 });
 
 const classOf = z.union([
-  text.transform((name) => ({ name })),
+  word.transform((name) => ({ name })),
   z.strictObject({
-    name: text.describe('the class in the output'),
+    name: word.describe('the class in the output'),
     values: values.optional().describe('the published values; default: the name'),
     match: pattern
       .optional()
@@ -85,7 +87,7 @@ const COMMON = {
   licence: text.optional().describe('the attribution that the publisher requires'),
   vintage: z
     .union([
-      text,
+      word,
       z.strictObject({
         from: columns.describe('the column with the date of a row'),
         as: z.enum(['year', 'month', 'day']).default('day'),
@@ -122,8 +124,8 @@ export const pointSchema = z.strictObject({
     .positive()
     .max(100_000)
     .describe('so many metres around a place are searched'),
-  lat: text.optional().describe('the column of the latitude, where its name does not say it'),
-  lng: text.optional().describe('the column of the longitude'),
+  lat: word.optional().describe('the column of the latitude, where its name does not say it'),
+  lng: word.optional().describe('the column of the longitude'),
 });
 
 export const layerSchema = z.strictObject({
@@ -132,7 +134,7 @@ export const layerSchema = z.strictObject({
   kind: z.enum(['polygons', 'areas']).optional(),
   area: z
     .strictObject({
-      level: z.enum(['county', 'tract', 'zip'], { error: 'must be county, tract or zip' }),
+      level: z.enum(['county', 'tract', 'zip']),
       from: columns.describe('the column of the table with the code of the county, tract or ZIP'),
       row: columns
         .optional()
@@ -145,9 +147,9 @@ export const layerSchema = z.strictObject({
   class: z
     .strictObject({
       from: columns.optional().describe('the column with the class, or several spellings of it'),
-      constant: text.optional().describe('the one class of all polygons'),
+      constant: word.optional().describe('the one class of all polygons'),
       detail: columns.optional().describe('a column with the class in more words'),
-      detail_words: z.record(text, text).optional().describe('the words of details that are codes'),
+      detail_words: z.record(text, word).optional().describe('the words of details that are codes'),
       special: z
         .strictObject({ from: columns, yes: values, no: values, open: values.optional() })
         .optional()
@@ -163,7 +165,7 @@ export const layerSchema = z.strictObject({
   none: values.optional().describe('published values that mean: looked at, no zone'),
   not_studied: values.optional().describe('published values that mean: not studied, unknown'),
   unknown_class: z
-    .union([z.enum(['first', 'last', 'refuse']), z.strictObject({ after: text })])
+    .union([z.enum(['first', 'last', 'refuse']), z.strictObject({ after: word })])
     .optional()
     .describe(
       'where an unknown class stands in the order, or refuse; default: first, it is not taken for safe',

@@ -4,6 +4,12 @@ import { z } from 'zod';
 import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { readFileText } from '../../base/pipes.ts';
+import {
+  listSchemaIssues,
+  memberWords,
+  type SchemaIssue,
+  schemaMessage,
+} from '../../base/schema-issues.ts';
 import { yamlProblem } from '../../base/yaml-problems.ts';
 import { WHOLE_US } from '../tables/parts.ts';
 import { stateNamed } from '../tables/states.ts';
@@ -53,6 +59,13 @@ const overridesFile = z.strictObject({
   sources: z.record(z.string(), override).optional(),
 });
 
+/** People paste keys into addresses and in place of a key's file. */
+const WORDS = memberWords(
+  'members such as mirror: https://mirror.example.com',
+  (path) => Object.keys(path.length === 0 ? overridesFile.shape : override.shape),
+  () => true,
+);
+
 export interface SourceOverrides {
   readonly sources: readonly Source[];
   readonly mirror?: string | undefined;
@@ -89,10 +102,10 @@ export function overriddenSources(
       throw settingsError(file, yamlProblem({ code: 'BAD_ALIAS', message: '' }), error);
     throw error;
   }
-  const read = overridesFile.safeParse(value);
+  const read = overridesFile.safeParse(value, { error: schemaMessage });
   if (!read.success) {
-    const [issue] = read.error.issues;
-    throw settingsError(file, `${issue!.path.join('.') || 'the file'}: ${issue!.message}`);
+    const [{ path, message }] = listSchemaIssues(read.error.issues, value, WORDS) as [SchemaIssue];
+    throw settingsError(file, [path.join('.'), message].filter(Boolean).join(': '));
   }
   const { mirror, contact, extract = false, sources: named = {} } = read.data;
   const names = sources.map(({ name }) => name);

@@ -161,7 +161,10 @@ test('sources.yaml gives other addresses, and what it cannot say is refused with
       'sources: {tri: {url: "https://a.example/a", states: "VA, Mars"}}',
       /tri\.states: "Mars" is not a state/,
     ],
-    ['miror: https://a.example', /miror/],
+    ['miror: https://a.example', /miror: there is no such member; did you mean mirror\?/],
+    ['sources: {hail: {ulr: x}}', /hail\.ulr: there is no such member; did you mean url\?/],
+    ['extract: sometimes', /sources\.yaml": extract: expected true or false, found a text/],
+    ['- mirror', /sources\.yaml": expected members such as mirror: \S+, found a list/],
     ['sources: [', /sources\.yaml": line 1: a list that begins with \[ is not closed/],
     ['mirror: *m', /sources\.yaml": YAML reads &, \* and ! here/],
   ] as const) {

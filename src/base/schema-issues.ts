@@ -1,0 +1,204 @@
+import { z } from 'zod';
+import { didYouMean, nearestName } from './nearest-name.ts';
+
+/* What is wrong with what a user wrote, in words: of a job file, an option, the description of a layer, a list of sources. */
+
+/** What is wrong with a member of what a user wrote. */
+export interface SchemaIssue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  /** What to do; left out where the message says enough. */
+  readonly hint?: string;
+  /** The name is wrong, not the value. */
+  readonly isName?: boolean;
+  /** The name may be a secret, and the message does not repeat it. */
+  readonly isHidden?: boolean;
+}
+
+/** What differs between the things that users write. */
+export interface SchemaWords {
+  /** What the whole should be: `settings such as input: portfolio.csv`. */
+  readonly whole: string;
+  /** The issue of a name that is not known. @param path of what has it */
+  readonly unknownName: (path: MemberPath, name: string) => SchemaIssue;
+  /** Whether a message must not show a text, which may be a secret. */
+  readonly hides: (path: MemberPath, text: string) => boolean;
+}
+
+/** The words for a file whose names have no meaning elsewhere.
+ * @param namesAt the names that are known at the place of a wrong one */
+export function memberWords(
+  whole: string,
+  namesAt: (path: MemberPath) => readonly string[],
+  hides: SchemaWords['hides'],
+): SchemaWords {
+  return {
+    whole,
+    unknownName: (path, name) => {
+      const message = `there is no such member${didYouMean(name, namesAt(path))}`;
+      return { path: [...path, name], message, isName: true };
+    },
+    hides,
+  };
+}
+
+type Issue = z.core.$ZodIssue;
+type MemberPath = readonly PropertyKey[];
+
+const TYPES: Readonly<Record<string, string>> = {
+  int: 'a whole number',
+  number: 'a number',
+  string: 'a text',
+  boolean: 'true or false',
+  object: 'a map',
+  record: 'a map',
+  array: 'a list',
+};
+
+/** The message for a wrong value whose schema has none: the `error` of `safeParse`. '' for a union, whose branches have messages. */
+export function schemaMessage(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_union':
+      return '';
+    case 'invalid_type':
+      return `expected ${TYPES[issue.inst instanceof z.ZodNumberFormat ? 'int' : issue.expected] ?? issue.expected}`;
+    case 'invalid_format':
+      return 'has the wrong format';
+    case 'too_big':
+      return issue.exact ? ONE_CHARACTER : `must be at most ${issue.maximum}`;
+    case 'too_small':
+      if (issue.exact) return ONE_CHARACTER;
+      if (issue.origin === 'array') return 'the list must not be empty';
+      if (issue.origin === 'string') return 'must not be empty';
+      return `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`;
+    default:
+      return undefined;
+  }
+}
+
+/** Only a delimiter has an exact length. */
+const ONE_CHARACTER = 'must be exactly one character';
+
+/** What zod found in `given`, in words.
+ * @param issues of a `safeParse` with `schemaMessage` */
+export function listSchemaIssues(
+  issues: readonly Issue[],
+  given: unknown,
+  words: SchemaWords,
+): SchemaIssue[] {
+  const all = issues.flatMap((issue) => issuesFor(issue, given, words));
+  // A missing setting is no extra error if its name is misspelt.
+  const misspelt = all.filter(({ isName }) => isName);
+  const follows = (issue: SchemaIssue) =>
+    !issue.isName &&
+    misspelt.some(
+      ({ path }) => path.length === issue.path.length + 1 && startsWith(path, issue.path),
+    );
+  return all.filter((issue) => !follows(issue));
+}
+
+const startsWith = (path: MemberPath, start: MemberPath) =>
+  start.every((key, index) => path[index] === key);
+
+function issuesFor(issue: Issue, given: unknown, words: SchemaWords): SchemaIssue[] {
+  const { path, message } = issue;
+  const value = valueAt(given, path);
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((name) => words.unknownName(path, name));
+    case 'invalid_value':
+      return [{ path, message: noSuchValue(path, value, issue.values.map(String), words) }];
+    case 'invalid_union':
+      return ofUnion(issue, given, words);
+    case 'invalid_type': {
+      if (value === undefined) return [{ path, message: 'is missing' }];
+      // zod reports 1.5 as a wrong type: it expects a whole number.
+      const isNumber = String(issue.expected) === 'int' && typeof value === 'number';
+      const expected = path.length === 0 ? `expected ${words.whole}` : message;
+      const found = `${expected}, found ${valueText(path, value, words)}`;
+      return [{ path, message: isNumber ? message : found }];
+    }
+    case 'custom':
+      return [{ path, message, ...hintOf(issue), isName: issue.params?.isName === true }];
+    default:
+      return [{ path, message }];
+  }
+}
+
+/** In a union, the branch that matched farthest has the useful message; for a word, the branches with words. */
+function ofUnion(
+  issue: Extract<Issue, { code: 'invalid_union' }>,
+  given: unknown,
+  words: SchemaWords,
+) {
+  const { path, message } = issue;
+  if (message !== '') return [{ path, message }];
+  const value = valueAt(given, path);
+  if (typeof value === 'string') {
+    const all = issue.errors.flat();
+    // The last: it speaks of the one name in a text with commas.
+    const custom = all.findLast((branch) => branch.code === 'custom');
+    if (custom) return [{ path, message: custom.message, ...hintOf(custom) }];
+    const valid = all.flatMap((branch) =>
+      branch.code === 'invalid_value' ? branch.values.map(String) : [],
+    );
+    if (valid.length > 0)
+      return [{ path, message: noSuchValue(path, value, valid, words, 'a map of settings') }];
+  }
+  const depth = (issues: readonly SchemaIssue[]) =>
+    Math.max(...issues.map((branch) => branch.path.length));
+  const branches = issue.errors
+    .map((issues) =>
+      listSchemaIssues(
+        issues.map((branch) => ({ ...branch, path: [...path, ...branch.path] })),
+        given,
+        words,
+      ),
+    )
+    .sort((a, b) => depth(b) - depth(a));
+  const farthest = branches[0]!;
+  if (depth(farthest) > path.length) return farthest;
+  const tried = branches.flat();
+  const hint = tried.find((branch) => branch.hint !== undefined)?.hint;
+  const messages = [...new Set(tried.map((branch) => branch.message))];
+  return [{ path, message: messages.join('; or '), ...(hint !== undefined && { hint }) }];
+}
+
+function hintOf({ params }: Extract<Issue, { code: 'custom' }>): Pick<SchemaIssue, 'hint'> {
+  return params?.hint === undefined ? {} : { hint: params.hint };
+}
+
+function noSuchValue(
+  path: MemberPath,
+  value: unknown,
+  valid: readonly string[],
+  { hides }: SchemaWords,
+  orElse?: string,
+): string {
+  const near = typeof value === 'string' ? nearestName(value, valid) : null;
+  const all = [...valid, ...(orElse ? [orElse] : [])];
+  const choice = all.length === 1 ? all[0] : `${all.slice(0, -1).join(', ')} or ${all.at(-1)}`;
+  const text = JSON.stringify(value) ?? 'empty';
+  const shown = near === null && hides(path, text) ? 'this value' : text;
+  return `${shown} is not ${choice}${near ? `; did you mean ${near}?` : ''}`;
+}
+
+function valueText(path: MemberPath, value: unknown, { hides }: SchemaWords): string {
+  if (typeof value === 'string') {
+    const text = JSON.stringify(value);
+    return path.length === 0 || hides(path, text) ? 'a text' : text;
+  }
+  if (typeof value === 'number') return Number.isFinite(value) ? 'a number' : String(value);
+  if (typeof value === 'boolean') return 'true or false';
+  return value === null ? 'nothing' : Array.isArray(value) ? 'a list' : 'a map';
+}
+
+function valueAt(given: unknown, path: MemberPath): unknown {
+  return path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null
+        ? (value as Record<PropertyKey, unknown>)[key]
+        : undefined,
+    given,
+  );
+}
