@@ -11,7 +11,7 @@ import { onEnd, type Stop } from '../frame/stop.ts';
 import type { LookUpPlan, Plan } from '../plan/planning.ts';
 import type { CellNumbers } from '../plan/reach.ts';
 import { type CellTable, inMapOrder } from '../scan/cell-table.ts';
-import type { LookupSetup, LookupTask } from './lookup-task.ts';
+import type { LookupSetup, LookupTask, LookupThread } from './lookup-task.ts';
 
 export interface LookUpOptions {
   /** The most threads; default: one per core. */
@@ -25,6 +25,9 @@ export const CELLS_PER_BATCH = 1_000;
 
 /** A thread takes some 300 ms to start: fewer batches are not worth another one. */
 const BATCHES_PER_THREAD = 4;
+
+/** So few are looked up in this thread, before another one would have started. */
+const FEW_CELLS = 100;
 
 const MODULE = moduleBeside('lookup-task', import.meta.url);
 const LOSS_MODULE = moduleBeside('loss-task', import.meta.url);
@@ -77,7 +80,7 @@ async function lookUpCells(
   context: RunContext,
   { order, cells, missing }: AskedCells,
   { data, source }: DataOfLookUp,
-  { threads: most = availableParallelism(), module = MODULE }: LookUpOptions,
+  { threads: most, module = MODULE }: LookUpOptions,
 ): Promise<Stop | null> {
   if (order.length === 0) return null;
   const { job, effects, progress } = context;
@@ -88,12 +91,7 @@ async function lookUpCells(
   if (stop !== null) return stop;
   // After the listener is set, because the progress display may abort.
   enterPhase(progress, 'looking_up', { cells: order.length });
-  const threads = Math.max(
-    1,
-    Math.min(most, Math.ceil(order.length / (CELLS_PER_BATCH * BATCHES_PER_THREAD))),
-  );
-  using _young = allYoung();
-  await using pool = new ThreadPool({ threads, purpose: 'looked up locations' });
+  const isHere = most === undefined && order.length <= FEW_CELLS;
   const setup: LookupSetup = {
     dataFile: data.file,
     version: data.version,
@@ -103,12 +101,31 @@ async function lookUpCells(
     asOf: data.asOf,
     now: Math.max(data.asOf, effects.clock.now()),
     cells: sortedCells(order, cells, missing),
-    coverage: knownCoverage(),
-    counties: knownCounties(),
+    known: isHere ? null : { coverage: knownCoverage(), counties: knownCounties() },
   };
-  await using work = pool.begin<LookupSetup, LookupTask, null>(module, setup);
-  const onCells = (done: number) => addTo(progress, { cellsDone: done });
-  await lookUpInThreads(work.lanes(), order.length, () => stop === null, onCells);
+  const lookUpIn = (lanes: readonly Lane<LookupTask, null>[]) =>
+    lookUpInThreads(
+      lanes,
+      order.length,
+      () => stop === null,
+      (done) => addTo(progress, { cellsDone: done }),
+    );
+  if (isHere) {
+    const { inThread } = (await import(module)) as { readonly inThread: LookupThread };
+    const runner = await inThread(setup);
+    try {
+      await lookUpIn([runner]);
+    } finally {
+      await runner.end?.();
+    }
+  } else {
+    const enough = Math.ceil(order.length / (CELLS_PER_BATCH * BATCHES_PER_THREAD));
+    const threads = Math.max(1, Math.min(most ?? availableParallelism(), enough));
+    using _young = allYoung();
+    await using pool = new ThreadPool({ threads, purpose: 'looked up locations' });
+    await using work = pool.begin<LookupSetup, LookupTask, null>(module, setup);
+    await lookUpIn(work.lanes());
+  }
   return progress.cellsDone < order.length ? stop : null;
 }
 

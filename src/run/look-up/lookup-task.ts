@@ -26,9 +26,11 @@ export interface LookupSetup extends LookupTerms {
   readonly store: string;
   readonly source: number;
   readonly cells: SharedCells;
-  /** What is known of the US, which each thread would read again. */
-  readonly coverage: ReturnType<typeof knownCoverage>;
-  readonly counties: ReturnType<typeof knownCounties>;
+  /** What is known of the US, which each thread would read again; null in the thread that knows it. */
+  readonly known: {
+    readonly coverage: ReturnType<typeof knownCoverage>;
+    readonly counties: ReturnType<typeof knownCounties>;
+  } | null;
 }
 
 /** Looks up the cells from one up to, not including, another; `store` writes their answers into the store. */
@@ -51,15 +53,17 @@ export const inThread: LookupThread = (setup) => {
 
 export type LookupThread = InThread<LookupSetup, LookupTask, null>;
 
-/** Opens data and store for a thread. @param answer gives the answers of a cell
+/** Opens data and store for a thread, or for this one. @param answer gives the answers of a cell
  * @throws LOCAL_DATA if the data is not the plan's */
 export async function openLookup(
   setup: LookupSetup,
   answer: (data: OpenPlaceLookup, cell: Cell, missing: TopicSet) => CellAnswers,
 ): Promise<Awaited<ReturnType<LookupThread>>> {
-  const { cells, dataFile, now, source } = setup;
-  useCoverage(setup.coverage);
-  useCounties(setup.counties);
+  const { cells, dataFile, known, now, source } = setup;
+  if (known !== null) {
+    useCoverage(known.coverage);
+    useCounties(known.counties);
+  }
   using opened = new DisposableStack();
   const data = opened.use(openPlaceLookup(dataFile, { counts: setup.counts }));
   requireVersion(dataFile, data.version, setup.version);
