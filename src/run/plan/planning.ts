@@ -114,12 +114,14 @@ export async function makePlan(whole: RunContext, scan: Scan, options: PlanOptio
   const limited = cellsOfFirstRows(scan, job.limit);
   const compare = spendingComparator(job, cells);
   const lackingOrder = cellsLacking(unanswered.missing, limited);
-  if (job.orderBy.kind !== 'file') lackingOrder.sort(compare);
+  // A look-up takes places in the order of the map.
+  if (job.orderBy.kind !== 'file' && connection.kind !== 'local') lackingOrder.sort(compare);
   const request = { context, scan, compare, order: lackingOrder, missing: unanswered.missing };
   const spared =
     job.areas === null || connection.kind === 'local' ? null : await planAreas(request);
   const missing = spared?.missing ?? unanswered.missing;
-  const order = lackingOrder.filter((cell) => missing.get(cell) !== NO_TOPICS);
+  const order =
+    spared === null ? lackingOrder : lackingOrder.filter((cell) => missing.get(cell) !== NO_TOPICS);
   const charged = await store.chargedPrices(source);
   const contents = await store.bundleContents(source);
   const listWith = (keys: RunContext['apiKeys']) =>
@@ -273,8 +275,12 @@ function cellsOfFirstRows({ cells, places, located }: Scan, limit: number | null
 
 /** The cells from one up to, not including, another that lack something, in file order. */
 function cellsLacking(missing: ReadonlyTopicSets, to: number, from = 0): Uint32Array {
-  const all = new Uint32Array(to - from).map((_, index) => from + index);
-  return all.filter((cell) => missing.get(cell) !== NO_TOPICS);
+  // Not by `filter`, which makes a list of all first.
+  const lacking = new Uint32Array(to - from);
+  let count = 0;
+  for (let cell = from; cell < to; cell++)
+    if (missing.get(cell) !== NO_TOPICS) lacking[count++] = cell;
+  return count === lacking.length ? lacking : lacking.slice(0, count);
 }
 
 function countSets(missing: ReadonlyTopicSets, cells = missing.size): Lacking {
