@@ -57,9 +57,14 @@ export function possibleCounties(location: Location): readonly County[] {
   return [nearest, ...others].map((index) => counties[index]!);
 }
 
+/** The counties that us-atlas draws. */
+export function allCounties(): readonly County[] {
+  return loadCounties().counties;
+}
+
 /** How many counties us-atlas draws of a state, by its two digits. */
 export function countyCount(state: string): number {
-  return loadCounties().counties.filter(({ code }) => code.startsWith(state)).length;
+  return allCounties().filter(({ code }) => code.startsWith(state)).length;
 }
 
 /** The counties, and their boxes and outlines by number: plain data, whose outlines threads share. */

@@ -23,7 +23,7 @@ import { hasAirQualityYears } from '../../data/topics/measurement-topics.ts';
 import { datasetsOf } from '../../data/topics/origin-notes.ts';
 import { datasetOfLayer } from '../../data/zones/zone-layers.ts';
 import { locationOf } from '../../geo/coordinates.ts';
-import { countyAt } from '../../geo/us-counties.ts';
+import { allCounties, countyAt } from '../../geo/us-counties.ts';
 import type { CellNumbers } from '../plan/reach.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 
@@ -181,7 +181,7 @@ export function placesWithoutData(
       parts.map(({ state, reach, territories }) => ({ dataset: name, state, reach, territories })),
     ),
   );
-  const isLeftOut = createLeftOutCheck(data.boundaryCounties);
+  const isOutsideLoaded = createLeftOutCheck(data.boundaryCounties);
   const here = topics.filter((topic) => data.topics.has(topic));
   const needsAreas = topics.some((topic) => needsOf(topic).includes('areas'));
   const ofCounty = memo((code: string) => {
@@ -199,13 +199,19 @@ export function placesWithoutData(
     );
     return {
       state,
-      isLeftOut: needsAreas && isLeftOut(code),
+      isLeftOut: needsAreas && isOutsideLoaded(code),
       lacking: here.filter(isLacking),
       searches,
     };
   });
   const leftOut = new Map<string, number>();
   const states = new Map<string, { places: number; readonly topics: Set<TopicSlug> }>();
+  const lacks = ({ isLeftOut, lacking, searches }: ReturnType<typeof ofCounty>) =>
+    isLeftOut || lacking.length > 0 || searches.length > 0;
+  // Data of the whole country lacks nothing in any county: then no place is searched.
+  const counties = allCounties();
+  if (order.length > counties.length && !counties.some(({ code }) => lacks(ofCounty(code))))
+    return { withoutData: [], leftOut: [] };
   for (const cell of order) {
     const location = locationOf(cells.cell(cell));
     const code = countyAt(location)?.code;
