@@ -25,12 +25,15 @@ const BUSY_TIMEOUT_MS = 30_000;
 
 /** The store on one machine: a SQLite file that several processes may have open at the same time. On opening, calls of
  * processes that have died are settled as `unknown`.
+ * @param isFree only answers that cost nothing are written. A commit then waits for no disk (5 ms): after a power cut, which may
+ * take the last ones, they are looked up again
  * @throws STORE_TOO_NEW, STORE_UNUSABLE */
 export function openSqliteStore(
   file: string,
   clock: Clock,
   owner: Owner,
   widthOf: WidthOf = () => null,
+  isFree = false,
 ): Store {
   const handle = openDatabase(file);
   try {
@@ -41,6 +44,8 @@ export function openSqliteStore(
     const tables = makeTables({ name: file, database, time: () => LEDGER_TIME, owner, widthOf });
     startClock(database);
     database.transactNow(() => giveUpDead(tables));
+    // After what was written above, which is of the ledger.
+    if (isFree) handle.pragma('synchronous = NORMAL');
     return storeOn(tables, {
       moved,
       requireRoom: roomChecker(file),

@@ -70,7 +70,7 @@ export async function openLookup(
   // It claims no calls, so it cannot mistake the calls of a living run for those of a dead one.
   const owner = { name: 'look-up', isAlive: () => true };
   const clock = makeClock(() => now, systemClock.steady!);
-  const store = await openStoreAt(setup.store, clock, owner);
+  const store = await openStoreAt(setup.store, clock, owner, { isFree: true });
   const owned = opened.move();
   let write = async () => {};
 

@@ -137,7 +137,8 @@ export interface AnswersPort {
   texts(): Promise<{ readonly texts: readonly (string | null)[]; readonly store: string }>;
   /** The stored answers of each area, in the given order; null for an area without a record. */
   readAreas(source: number, areas: readonly string[]): Promise<readonly (StoredArea | null)[]>;
-  /** Writes answers that cost nothing, in one transaction and without a ledger row: they are durable when this resolves. */
+  /** Writes answers that cost nothing, in one transaction and without a ledger row: no kill takes them when this has resolved, nor a power cut
+   * unless the store was opened for such answers alone. */
   putAnswers(source: number, cells: readonly CellAnswers[]): Promise<void>;
   /** Packs answers, and returns what writes them as `putAnswers` does, once: threads pack at the same time, and write one after the other. */
   packAnswers(source: number, cells: Iterable<CellAnswers>): () => Promise<void>;
