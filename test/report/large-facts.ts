@@ -62,7 +62,13 @@ export function largeFacts(cells: number): { readonly facts: Facts; readonly map
     for (const { location } of each()) yield location;
   };
   const settings = { topics: TOPIC_SLUGS, counts: true, units: 'miles' } as const;
-  const tally = makeTally({ ...settings, cells, frame: fitFrame(places()), decimals: 0 });
+  const tally = makeTally({
+    ...settings,
+    cells,
+    frame: fitFrame(places()),
+    decimals: 0,
+    losses: null,
+  });
   const classes = makeCellClasses(ratedTopics(settings), cells);
   for (const cell of each()) {
     classes.put(cell.number, cell.fields);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Field } from '../../src/contract/answer.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
-import { reading, scaleOf, type Units } from '../../src/report/figures/scales.ts';
+import { LOSS, reading, scaleOf, type Units } from '../../src/report/figures/scales.ts';
 
 const AQI = (median: Field): Field[] => ['AQI', 1, 365, 300, 60, 5, 0, 0, 0, 170, median];
 
@@ -153,3 +153,19 @@ for (const { topic, units = 'miles', classes, severe, fields, answers } of SCALE
     }
   });
 }
+
+test('a place is in the class of its loss rate; without a rate in none', () => {
+  const nameOf = (rate: Field) => LOSS.classes[LOSS.classOf([rate], 0)]!.name;
+  const rates = [0, 0.00000999, 0.00001, 0.0001, 0.000366, 0.001, 0.003, 0.4, null];
+  assert.deepEqual(rates.map(nameOf), [
+    'Below 0.001 % of the value a year',
+    'Below 0.001 % of the value a year',
+    '0.001 to 0.01 %',
+    '0.01 to 0.03 %',
+    '0.03 to 0.1 %',
+    '0.1 to 0.3 %',
+    '0.3 % or more',
+    '0.3 % or more',
+    'No rate',
+  ]);
+});

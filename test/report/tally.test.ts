@@ -69,7 +69,7 @@ const DEFERRED = { status: 'deferred', note: 'not bought yet' } as const;
 function figuresOf(cells: readonly EnrichedCell[]) {
   const settings = { topics: TOPICS, counts: true, units: 'kilometers' } as const;
   const frame = fitFrame(cells.map(({ location }) => location));
-  const tally = makeTally({ ...settings, cells: cells.length, frame, decimals: 0 });
+  const tally = makeTally({ ...settings, cells: cells.length, frame, decimals: 0, losses: null });
   const classes = makeCellClasses(ratedTopics(settings), cells.length);
   for (const { number, rows, fields } of cells) {
     classes.put(number, fields);

@@ -202,6 +202,17 @@ test('the summary, the line at the end and the report have the sums of the outpu
   const page = readFileSync(join(folder, 'report.html'), 'utf8');
   assert.match(page, /<h2[^>]*>Expected annual loss<\/h2>/);
   assert.match(page, /They are no price of a house/);
+  // On the map, the class of each place's rate.
+  const map = JSON.parse(/id="map-data">(.*?)<\/script>/s.exec(page)![1]!);
+  assert.deepEqual(map.layers.at(-1), { name: 'Expected annual loss', scale: 'loss' });
+  assert.match(page, /<option value="19">Expected annual loss<\/option>/);
+  const bounds = [0.00001, 0.0001, 0.0003, 0.001, 0.003];
+  const classes = numbersIn(text, 'annual_loss_rate').map((rate) =>
+    bounds.reduce((above, bound) => above + (rate! >= bound ? 1 : 0), 0),
+  );
+  const [level] = map.levels;
+  assert.deepEqual([...level.letters.rows.at(-1)].map(Number).sort(), classes.sort());
+  assert.ok(new Set(classes).size > 1);
 });
 
 test('amounts in several currencies have a sum each, of the buildings alone', async (t) => {

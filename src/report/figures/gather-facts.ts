@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import type { TopicSlug } from '../../contract/topics.ts';
+import type { PlaceLosses } from '../../formats/packed/place-losses.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import { countyAt } from '../../geo/us-counties.ts';
 import type { Job } from '../../job/settings.ts';
@@ -102,13 +103,15 @@ export async function gatherFacts(
     complete = makeCellClasses(ratedTopics(job), scan.groups.size),
     comparison = null,
   } = gathered;
+  const rates = await prepared.plan.fields.losses(prepared);
+  const losses = countLosses(prepared, rates, currencies);
   const { figures, atRisk, map, status, reasons } = await tallyAnswers(
     prepared,
     currencies,
     decimals,
     complete,
+    losses === null ? null : rates,
   );
-  const losses = countLosses(prepared, await prepared.plan.fields.losses(prepared), currencies);
   // On a map of single places each can be looked for; on others those that the report lists.
   const [finest] = map.kind === 'point' ? map.levels : [];
   const onMap = finest?.bins.map(({ first }) => first) ?? atRisk.map(({ cell }) => cell);
@@ -177,12 +180,13 @@ async function tallyAnswers(
   values: FileCurrencies,
   decimals: number | null,
   classes: CellClasses,
+  losses: PlaceLosses | null,
 ) {
   const { topics, counts, units } = prepared.job;
   const { scan } = prepared.plan;
   const { cells } = scan;
   const frame = fitFrame(locationsOf(cells));
-  const tally = makeTally({ topics, counts, units, cells: cells.size, frame, decimals });
+  const tally = makeTally({ topics, counts, units, cells: cells.size, frame, decimals, losses });
   for (const time of classes.times()) tally.noteTime(time);
   for await (const batch of enrichedCells(prepared, (group) => classes.has(group))) {
     for (const { group, rows, fields } of batch) {

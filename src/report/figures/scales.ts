@@ -43,16 +43,19 @@ interface ScaleParts extends Omit<Scale, 'id' | 'ordered' | 'known' | 'classes'>
   readonly others: readonly ScaleClass[];
   readonly known?: number;
   readonly tones?: readonly Tone[];
+  /** The name of the class of unanswered cells. */
+  readonly unanswered?: string;
 }
 
 function makeScale({
   ordered,
   others,
   tones = ['1', '2', '3', '4', '5', '6'],
+  unanswered: none = 'Not answered',
   ...scale
 }: ScaleParts): Scale {
   const classes = ordered.map((name, index) => ({ name, tone: tones[index]! }));
-  const unanswered: ScaleClass = { name: 'Not answered', tone: 'unanswered' };
+  const unanswered: ScaleClass = { name: none, tone: 'unanswered' };
   const known = ordered.length + others.length;
   return {
     id: scale.kind,
@@ -80,6 +83,31 @@ export const HIGHEST: Scale = makeScale({
   severe: { from: HIGH, words: 'Relatively High or Very High' },
   fields: 1,
   classOf: (fields, from) => RATING_INDEX.get(fields[from]!) ?? RATINGS.length,
+});
+
+/** The lower bounds of the classes of expected annual losses, as parts of the value, from the second class on: a factor of about three. */
+const LOSS_BOUNDS = [0.00001, 0.0001, 0.0003, 0.001, 0.003];
+
+/** The scale of a place's expected annual loss over all topics, by its rate. */
+export const LOSS: Scale = makeScale({
+  id: 'loss',
+  kind: 'rating',
+  ordered: [
+    ...['Below 0.001 % of the value a year', '0.001 to 0.01 %', '0.01 to 0.03 %'],
+    ...['0.03 to 0.1 %', '0.1 to 0.3 %', '0.3 % or more'],
+  ],
+  others: [],
+  unanswered: 'No rate',
+  severe: { from: 4, words: 'with a loss of 0.1 % of the value a year or more' },
+  fields: 1,
+  classOf: (fields, from) => {
+    const rate = fields[from] ?? null;
+    if (typeof rate !== 'number') return LOSS_BOUNDS.length + 1;
+    const above = LOSS_BOUNDS.findIndex((bound) => rate < bound);
+    return above < 0 ? LOSS_BOUNDS.length : above;
+  },
+  limits:
+    'The rates of the asked hazards together. They compare places, and are no price of a house.',
 });
 
 export type Units = 'miles' | 'kilometers';

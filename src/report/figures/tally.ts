@@ -1,6 +1,8 @@
 import { SAMPLE_NOTE } from '../../columns/row.ts';
 import type { Field } from '../../contract/answer.ts';
 import { topicOf } from '../../contract/topics.ts';
+import { LOSS_RATES } from '../../data/topics/loss-rates.ts';
+import { type PlaceLosses, rateOfPlace } from '../../formats/packed/place-losses.ts';
 import type { County } from '../../geo/us-counties.ts';
 import type { Job } from '../../job/settings.ts';
 import type { CellOfInput } from '../../run/write/enriched-cells.ts';
@@ -9,7 +11,7 @@ import { binningsOf, MapBins } from '../map/map-bins.ts';
 import { type CellClasses, ratedTopics } from './cell-classes.ts';
 import { makeConcentration } from './concentration.ts';
 import { makePlaceLists } from './place-lists.ts';
-import { HIGHEST, unansweredClass } from './scales.ts';
+import { HIGHEST, LOSS, unansweredClass } from './scales.ts';
 import { sumMaker } from './sums.ts';
 
 interface TallyOf extends Pick<Job, 'topics' | 'counts' | 'units'> {
@@ -17,6 +19,8 @@ interface TallyOf extends Pick<Job, 'topics' | 'counts' | 'units'> {
   readonly frame: Frame;
   /** The decimals of the value units (`CellTable`); null if the input has no values. */
   readonly decimals: number | null;
+  /** Null for a report without losses. */
+  readonly losses: PlaceLosses | null;
 }
 
 /** Notes contain topics and reasons, so their number is unbounded. Further ones are counted together. */
@@ -26,10 +30,12 @@ const NOTES_KEPT = 100;
 const SAMPLE_PREFIX = new RegExp(`^${SAMPLE_NOTE}(; |$)`);
 
 /** Computes the figures, cell by cell. Its memory grows with the map and the country, not with the input. */
-export function makeTally({ topics, counts, units, cells, frame, decimals }: TallyOf) {
+export function makeTally({ topics, counts, units, cells, frame, decimals, losses }: TallyOf) {
   const rated = ratedTopics({ topics, counts, units });
   const naturalTopics = rated.filter(({ natural }) => natural);
-  const scales = [HIGHEST, ...rated.map(({ scale }) => scale)];
+  const ofTopics = [HIGHEST, ...rated.map(({ scale }) => scale)];
+  /** Losses are the last layer. */
+  const scales = losses === null ? ofTopics : [...ofTopics, LOSS];
   /** From coarse to fine. */
   const binnings = binningsOf(cells);
   const bins = new MapBins(binnings.at(-1)!, scales);
@@ -37,7 +43,7 @@ export function makeTally({ topics, counts, units, cells, frame, decimals }: Tal
   const lists = makePlaceLists(naturalTopics);
   const notes = new Map<string, number>();
   const rowsByStatus = new Map<string, number>();
-  /** The added cell's highest rating, then its rating for each topic. */
+  /** The added cell's highest rating, then its rating for each topic, then its loss. */
   const ofCell = new Uint8Array(scales.length);
   /** Of the cells that have an answer to each topic. */
   const complete = { rows: 0, value: 0 };
@@ -59,9 +65,10 @@ export function makeTally({ topics, counts, units, cells, frame, decimals }: Tal
     return highest < 0 ? unrated : highest;
   };
 
-  const takeClasses = ({ group }: CellOfInput, classes: CellClasses): void => {
+  const takeClasses = ({ group, number }: CellOfInput, classes: CellClasses): void => {
     classes.copy(group, ofCell, 1);
     ofCell[0] = highestClass();
+    if (losses !== null) ofCell[ofTopics.length] = LOSS.classOf([rateOfPlace(losses, number)], 0);
   };
 
   const noteTime = (asOf: string): void => {
@@ -109,6 +116,7 @@ export function makeTally({ topics, counts, units, cells, frame, decimals }: Tal
     /** The results: facts, the map, and the places to name. */
     tallied() {
       const slugs = rated.map(({ slug }) => slug);
+      const layers = losses === null ? slugs : [...slugs, LOSS_RATES];
       const levels = [...binnings.slice(0, -1).map((binning) => bins.inLarger(binning)), bins];
       const { ok = 0, ...others } = Object.fromEntries(rowsByStatus);
       const sumOf = sumMaker(decimals);
@@ -138,7 +146,7 @@ export function makeTally({ topics, counts, units, cells, frame, decimals }: Tal
         map: {
           frame,
           kind: binnings[0]!.kind,
-          levels: levels.map((level) => level.drawn(slugs, sumOf)),
+          levels: levels.map((level) => level.drawn(layers, sumOf)),
           notDrawn,
         },
         atRisk: lists.places(),

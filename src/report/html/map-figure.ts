@@ -1,10 +1,12 @@
 import { amount, counted } from '../../base/format-numbers.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
+import { LOSS_RATES } from '../../data/topics/loss-rates.ts';
 import { type Facts, measureOf, percent } from '../figures/facts.ts';
 import {
   CLASS_LETTERS,
   HIGHEST,
   knownWord,
+  LOSS,
   reading,
   type Scale,
   scaleOf,
@@ -75,16 +77,18 @@ export function layerOf(facts: Facts, slug: TopicSlug): number {
   return layersOf(facts).findIndex((layer) => layer.slug === slug);
 }
 
-function layersOf({ topics, units, highest }: Facts) {
-  const all = topics.map((rated) => {
-    const { topic, title } = rated;
-    return { slug: topic, name: title, rated, scale: scaleOf(topic, units) };
-  });
-  if (highest === null) return all;
-  return [
-    { slug: null, name: 'Highest rating of all hazards', scale: HIGHEST, rated: highest },
-    ...all,
-  ];
+/** In the order of the topic list. */
+function layersOf({ topics, units, highest, losses }: Facts) {
+  const all: { readonly slug: TopicSlug | null; readonly name: string; readonly scale: Scale }[] =
+    topics.map(({ topic, title }) => ({
+      slug: topic,
+      name: title,
+      scale: scaleOf(topic, units),
+    }));
+  if (highest !== null)
+    all.unshift({ slug: null, name: 'Highest rating of all hazards', scale: HIGHEST });
+  if (losses !== null) all.push({ slug: LOSS_RATES, name: 'Expected annual loss', scale: LOSS });
+  return all;
 }
 
 /** The smallest size of a mark is this part of the largest. */

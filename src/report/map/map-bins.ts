@@ -153,7 +153,7 @@ export class MapBins {
         county: countyName(county),
         ...sumOf(counted),
       })),
-      /** Of the highest rating and then each topic: the typical class in each bin as one letter of `CLASS_LETTERS`, by rows and by value, and
+      /** Of the highest rating, then each topic, and losses by the name of their rates: the typical class in each bin as one letter of `CLASS_LETTERS`, by rows and by value, and
        * the rows whose answers do not leave open what the place is. */
       layers: [null, ...topics].map((slug, layer) => {
         const scale = this.#scales[layer]!;
