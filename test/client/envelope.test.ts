@@ -234,6 +234,9 @@ test('what a service states of its data is kept in one line each, bounded; anyth
     return reading.ok ? (reading.stated ?? null) : 'malformed';
   };
   assert.equal(statedBy({ vintages: ['nri 2025'], more: 1 }), '[["nri 2025"],[]]');
+  // Rates come from the index on this machine: whatever a service states of them changes nothing.
+  for (const loss_rate of [0.0003, 'high', null, {}])
+    assert.equal(statedBy({ vintages: ['nri 2025'], loss_rate }), '[["nri 2025"],[]]');
   assert.equal(
     statedBy({ vintages: ['a\n\u001b[31mb', ' '], remarks: ['of\tthe county'] }),
     '[["a [31mb"],["of the county"]]',

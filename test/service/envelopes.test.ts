@@ -43,6 +43,26 @@ test('every topic answers with the envelope and the value of its category, for o
   }
 });
 
+test('a rating states its loss rate beside its value, where the index has one', async (t) => {
+  const { get, database } = await setUp(t);
+  const [tract, county] = [0.000332446988231, 3.5e-8];
+  database.prepare("UPDATE ratings_tract SET loss_rate = ? WHERE topic = 'hurricane'").run(tract);
+  database.prepare("UPDATE ratings_county SET loss_rate = ? WHERE topic = 'hurricane'").run(county);
+  // As a load does: another version of the data.
+  database.exec('CREATE TABLE loaded (a); DROP TABLE loaded');
+  const value = { title: 'Hurricane', rating: 'Relatively High', score: 81.5, frequency: 0.25 };
+  const data = { vintages: ['areas 2026', 'nri 2026'] };
+  const { body } = await get(pathTo('/v1/hurricane/risk'));
+  assert.deepEqual(body.data.result.value, value);
+  assert.equal(body.data.result.data.loss_rate, tract);
+  const { topics } = (await get(pathTo('/v1/bundle/enterprise', NEXT_DOOR))).body.data;
+  assert.equal(topics.hurricane.data.loss_rate, county);
+  // None is not 0.
+  assert.deepEqual(topics.drought.data.vintages, data.vintages);
+  for (const topic of ['drought', 'brownfield', 'radon'])
+    assert.ok(!('loss_rate' in topics[topic].data), topic);
+});
+
 test('with nothing near, counts are 0, arrays are empty and wildfire is an empty object', async (t) => {
   const { get } = await setUp(t);
   const { body } = await get(pathTo('/v1/bundle/enterprise', NEXT_DOOR));

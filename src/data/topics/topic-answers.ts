@@ -1,5 +1,5 @@
 import { NO_DATA_REASON, UNAVAILABLE } from '../../contract/envelopes.ts';
-import { type TopicSlug, topicOf } from '../../contract/topics.ts';
+import { NATURAL_SLUGS, type NaturalSlug, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
 import { type BoundaryCheck, createBoundaryCheck } from '../tables/boundary-check.ts';
@@ -7,6 +7,7 @@ import { type DataDatabase, type DataVersion, oncePerVersion } from '../tables/d
 import { describeData } from '../tables/describe-data.ts';
 import { FeatureTiles } from '../tables/feature-tiles.ts';
 import { createLayerSearch, type NearFeature } from '../tables/layer-search.ts';
+import { createLossRates } from './loss-rates.ts';
 import { createOriginFinder, dataBehind } from './origin-notes.ts';
 import {
   arrayText,
@@ -45,6 +46,14 @@ export function createTopicAnswers(
     return { datasets, sample, countyRatings, texts: new Map<string, string>() };
   });
   const findOrigin = createOriginFinder(database, versionOf, () => readData().countyRatings);
+  const lossRatesOf = createLossRates(database, versionOf);
+
+  /** The expected annual loss rate of a rating: the contract has no member for it. */
+  function lossRateMember(topic: TopicSlug, area: Area): string {
+    const index = NATURAL_SLUGS.indexOf(topic as NaturalSlug);
+    const rate = index < 0 ? null : lossRatesOf(area)[index]!;
+    return rate === null ? '' : `,"loss_rate":${rate}`;
+  }
 
   function statedMember(topic: TopicSlug, area: Area, own: readonly string[]): string {
     const { datasets, sample, texts } = readData();
@@ -55,10 +64,10 @@ export function createTopicAnswers(
     if (text === undefined) {
       const data = dataBehind(datasets, [topic], true, origin);
       const { vintages, remarks } = { ...data, remarks: [...data.remarks, ...own] };
-      text = `,"data":${JSON.stringify(remarks.length > 0 ? { vintages, remarks } : { vintages })}`;
+      text = JSON.stringify(remarks.length > 0 ? { vintages, remarks } : { vintages }).slice(0, -1);
       texts.set(key, text);
     }
-    return text;
+    return `,"data":${text}${lossRateMember(topic, area)}}`;
   }
 
   function single(
