@@ -13,11 +13,14 @@ import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import type { LossSummary } from '../../src/run/summary-shapes.ts';
 import { type Ended, perilbook } from '../cli/command-line.ts';
 import { all, openScene } from '../library/library-scene.ts';
+import { sharedPostgres } from '../postgres-server.ts';
 import { info, square } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { column, places } from './harness.ts';
 
 /* Expected annual losses: the rates of the index, and what they come to. */
+
+const server = await sharedPostgres();
 
 /** Tracts of a grid, a tenth of a degree wide, from this corner to the north-east. */
 const [WEST, SOUTH, SIDE, COLUMNS] = [-98, 40, 0.1, 10];
@@ -357,6 +360,32 @@ test('a newer index gives its rates at once; without an index the run says what 
   assert.deepEqual(new Set(column(text, 'hazard_status')), new Set(['ok']));
   for (const name of ['hail_loss_rate', 'annual_loss_rate', 'annual_loss_topics', 'annual_loss'])
     assert.deepEqual(new Set(column(text, name)), new Set(['']), name);
+});
+
+test('a store in PostgreSQL gives the losses of one in a file: looked up, from the store, and beside answers that it had', async (t) => {
+  const folder = await bookFolder(t);
+  const runs = async (store: string, times: readonly (readonly string[])[]) => {
+    const found: unknown[] = [];
+    for (const flags of times) {
+      const { stdout } = await ran(folder, '--json', '--store', store, ...flags);
+      const text = outputOf(folder);
+      const names = text.split('\n', 1)[0]!.split(',');
+      const own = names.filter((name) => name !== 'hazard_as_of');
+      found.push(JSON.parse(stdout).losses ?? 'none', ...own.map((name) => column(text, name)));
+    }
+    return found;
+  };
+  const first = [['--losses'], ['--losses']];
+  // Rates come beside ratings that are in the store.
+  const later = [
+    ['--topics', 'hail,tornado'],
+    ['--topics', 'hail,tornado', '--losses'],
+  ];
+  for (const [index, times] of [first, later].entries()) {
+    const inFile = await runs(`store-${index}.db`, times);
+    assert.ok(JSON.stringify(inFile).includes('"annual_loss":'));
+    assert.deepEqual(await runs(server.storeAddress(), times), inFile);
+  }
 });
 
 test('a hazard that the tract lacks has the rate of the county; a place outside has none', async (t) => {
