@@ -129,7 +129,13 @@ async function planOf(scene: Scene) {
       deadline: leftMs === undefined ? null : clock.now() + leftMs,
       ...context,
     } as unknown as RunContext,
-    { cells, places, located: rows.filter((row) => row !== null).length, areas } as unknown as Scan,
+    {
+      cells,
+      places,
+      located: rows.filter((row) => row !== null).length,
+      areas,
+      coded: null,
+    } as unknown as Scan,
     { origin: null, ...options },
   );
   const lacks = Array.from({ length: cells.size }, (_, cell) => topicsIn(plan.missing.get(cell)));
