@@ -133,9 +133,8 @@ export class PlaceFields {
   }
 
   /** Makes the fields of places that have none empty, and all that were put readable. */
-  fillEmpty(places: Iterable<number>): void {
-    const numbers = this.parts.length === 1 ? places : [...places];
-    for (const part of this.parts) part.fillEmpty(numbers);
+  fillEmpty(places: ArrayLike<number>): void {
+    for (const part of this.parts) part.fillEmpty(places);
   }
 
   /** Makes a function that unpacks the fields of a place that was read. */

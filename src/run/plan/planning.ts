@@ -285,8 +285,13 @@ function cellsLacking(missing: ReadonlyTopicSets, to: number, from = 0): Uint32A
 
 function countSets(missing: ReadonlyTopicSets, cells = missing.size): Lacking {
   const counts = new Map<TopicSet, number>();
-  for (let cell = 0; cell < cells; cell++)
-    counts.set(missing.get(cell), (counts.get(missing.get(cell)) ?? 0) + 1);
+  for (let from = 0; from < cells; ) {
+    const set = missing.get(from);
+    let to = from + 1;
+    while (to < cells && missing.get(to) === set) to++;
+    counts.set(set, (counts.get(set) ?? 0) + to - from);
+    from = to;
+  }
   return counts;
 }
 

@@ -192,9 +192,10 @@ export class SourceFields implements Disposable {
   }
 
   /** Makes the fields of places that have none empty, and all that were put readable. */
-  fillEmpty(places: Iterable<number>): void {
+  fillEmpty(places: ArrayLike<number>): void {
     const { entries } = this.table;
-    for (const place of places) {
+    for (let index = 0; index < places.length; index++) {
+      const place = places[index]!;
       if (entries[place] !== 0) continue;
       if (this.#emptyEntry === 0) {
         this.put(place, new Array<null>(this.width).fill(null), Number.NaN);
