@@ -75,7 +75,7 @@ test('variables of PostgreSQL complete an address, and what it says itself stays
   });
   assert.deepEqual(parameters('postgres://db.example.com:5433/h?password_file=~/p'), {
     ...tls,
-    password_file: '/home/ann/p',
+    password_file: join('/home/ann', 'p'),
   });
   assert.equal(
     completeAddress('postgres://me@db.example.com/h?schema=a', {}),
