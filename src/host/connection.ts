@@ -46,7 +46,7 @@ export async function unopenedConnection(
 ): Promise<Connection> {
   const local = localConnection(context, job);
   if (local !== null) return local;
-  const beside = connectionBeside(context, job);
+  const beside = dataBeside(context, job);
   const anyKey = { secret: '', fingerprint: '', scopes: null };
   if (job.service.kind !== 'remote') {
     const losses = sampleLosses(context, job);
@@ -68,15 +68,8 @@ export async function unopenedConnection(
     }
   }
   refuseKeyInAddress(baseUrl, read);
-  const losses = localLosses(context, job);
-  const named = { baseUrl, source: sourceName(baseUrl), sample: false, keys: read, losses };
+  const named = { baseUrl, source: sourceName(baseUrl), sample: false, keys: read };
   return { kind: 'service', ...named, ...beside };
-}
-
-/** The index on this machine, whose loss rates stand beside the ratings of a service; null where there is none, or a made-up one. */
-function localLosses({ clock }: Pick<ConnectionContext, 'clock'>, job: Job): LossSource | null {
-  const data = job.losses ? readLocalData(job.dataFile, clock.now()) : null;
-  return data === null || data.sample ? null : { data, source: localSource(job) };
 }
 
 /** The made-up index, whose loss rates stand beside made-up ratings; null before the first run. */
@@ -108,12 +101,21 @@ function localConnection(context: ConnectionContext, job: Job): LocalConnection 
   return connectionTo(readLocalData(dataFile, context.clock.now()), job, context);
 }
 
-/** The local data that answers what no service sells. @throws LOCAL_DATA where there is none: nothing is bought before */
-function connectionBeside(context: ConnectionContext, job: Job): Pick<ServiceConnection, 'beside'> {
+/** What the data on this machine gives beside a service, by one reading of it: what no service sells, and loss rates unless they are made up.
+ * @throws LOCAL_DATA where topics have no data: nothing is bought before */
+function dataBeside(
+  context: ConnectionContext,
+  job: Job,
+): Pick<ServiceConnection, 'beside' | 'losses'> {
   const topics = divideTopics(job.service.kind, job.topics).beside;
-  if (topics.length === 0) return {};
+  const isPaid = job.service.kind === 'remote';
+  if (topics.length === 0 && !(job.losses && isPaid)) return {};
   const data = readLocalData(job.dataFile, context.clock.now());
-  return { beside: connectionTo(data, { ...job, topics }, context) };
+  const hasRates = job.losses && isPaid && data !== null && !data.sample;
+  return {
+    ...(topics.length > 0 && { beside: connectionTo(data, { ...job, topics }, context) }),
+    losses: hasRates ? { data, source: localSource(job) } : null,
+  };
 }
 
 /** The connection to the described local data. @throws LOCAL_DATA as above */
@@ -179,7 +181,7 @@ export async function connect(
   const local = localConnection(context, job);
   if (local !== null) return { connection: local, [Symbol.asyncDispose]: async () => {} };
   if (job.service.kind === 'remote') {
-    const beside = connectionBeside(context, job);
+    const beside = dataBeside(context, job);
     const { baseUrl, keys } = job.service;
     for (const warning of [...exposedKeyFiles(keys), ...unencryptedKeys(baseUrl)])
       context.notice(warning);
@@ -188,8 +190,7 @@ export async function connect(
     const proxy = proxyFor(baseUrl, context.env);
     if (proxy !== null) context.notice(proxyNotice(proxy));
     const named = { baseUrl, source: sourceName(baseUrl), sample: false, keys: read, proxy };
-    const losses = localLosses(context, job);
-    const connection = { kind: 'service', ...named, losses, ...beside } as const;
+    const connection = { kind: 'service', ...named, ...beside } as const;
     return { connection, [Symbol.asyncDispose]: async () => {} };
   }
   // Loaded here: most commands need no service, so they need not load the web framework.
