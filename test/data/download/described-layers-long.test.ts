@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Position } from 'geojson';
+import type { BroughtLayer } from '../../../src/contract/topics.ts';
 import { perilbook } from '../../cli/command-line.ts';
 import { randomFrom } from '../../random-from.ts';
 import { dataMachine } from './downloading.ts';
@@ -87,7 +88,8 @@ async function lookUp(
   return { answers, vintage: lines[0]!, again: await run(['update', name]) };
 }
 
-test('fire hazard severity zones of both responsibility areas are one layer: 1,000 places as by hand', async (t) => {
+/** Fire hazard severity zones of both responsibility areas are one layer. */
+async function compareFireZones(t: TestContext): Promise<void> {
   const random = randomFrom(1);
   const zone = (classes: readonly string[], sra: string): Drawn => ({
     attributes: {
@@ -118,9 +120,10 @@ test('fire hazard severity zones of both responsibility areas are one layer: 1,0
   }
   assert.ok([...seen.values()].every((count) => count > 20) && seen.size === 5, `${[...seen]}`);
   assert.match(again.stderr + again.stdout, /unchanged|no newer|nothing/i);
-});
+}
 
-test('units of the Coastal Barrier Resources System: 1,000 places as by hand, none outside of them', async (t) => {
+/** Units of the Coastal Barrier Resources System, and none outside of them. */
+async function compareBarriers(t: TestContext): Promise<void> {
   const random = randomFrom(2);
   const order = ['System Unit', 'Otherwise Protected Area'];
   const units = Array.from({ length: 60 }, (_, index) => ({
@@ -138,4 +141,12 @@ test('units of the Coastal Barrier Resources System: 1,000 places as by hand, no
     assert.equal(given, order[best] ?? 'none');
   }
   assert.ok(new Set(answers.map(({ given }) => given)).size === 3);
-});
+}
+
+const COMPARISONS: Readonly<Record<BroughtLayer, (t: TestContext) => Promise<void>>> = {
+  ca_fire_zone: compareFireZones,
+  coastal_barrier: compareBarriers,
+};
+
+for (const [layer, compare] of Object.entries(COMPARISONS))
+  test(`${layer}: 1,000 places as by hand`, compare);
