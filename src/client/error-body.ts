@@ -86,6 +86,7 @@ function messageOfText(text: string): string | null {
 
 const MOST_OF_PAGE = 20_000;
 
+/** The service's own number of a request, for its support; null where `meta` has none. */
 export function findRequestId(meta: unknown): string | null {
   return firstText([field(meta, 'request_id')], MAX_REQUEST_ID);
 }

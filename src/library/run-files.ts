@@ -54,7 +54,8 @@ export async function plan(
   return prepared.summary;
 }
 
-/** Runs a job: buys or looks up what its input lacks, and writes the output. Running again resumes. A run that may spend needs a `budget`.
+/** Runs a job: buys or looks up what its input lacks, and writes the output. Running again resumes. A run that may spend needs a `budget`,
+ * and `acceptPrice` where a refusal of the service made it dearer.
  * @param job the path of a job file, or its settings
  * @returns how the run ended, and why if it stopped early: a reached budget or quota is no error
  * @throws PerilbookError as `plan`; NEEDS_APPROVAL, KEY_*, SCOPE_MISSING */

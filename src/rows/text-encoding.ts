@@ -12,6 +12,7 @@ export type Utf16 = 'utf-16le' | 'utf-16be';
 /** An encoding of text files, by its name in the platform's `TextDecoder`. */
 export type FileEncoding = TextEncoding | Utf16;
 
+/** Whether a letter takes two bytes, so that no byte alone ends a line or a field. */
 export const isUtf16 = (encoding: FileEncoding): encoding is Utf16 =>
   encoding === 'utf-16le' || encoding === 'utf-16be';
 

@@ -26,6 +26,7 @@ export interface RunFacts {
   readonly deadline: number | null;
 }
 
+/** What the display needs of a run, from its plan; it stays the same while the run goes on. */
 export function runFacts({
   job,
   plan,
@@ -71,6 +72,7 @@ export class MinuteMeter {
   }
 }
 
+/** Credits that were spent or may have been. */
 export function spentOf({ creditsSpent, creditsUnknown }: Progress): number {
   return creditsSpent + creditsUnknown;
 }

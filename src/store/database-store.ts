@@ -74,6 +74,7 @@ interface OpenedDatabase {
 /** Calls of the job that are claimed, or settled, in one transaction. */
 const MOST_TOGETHER = 200;
 
+/** What the statements of a store share: database, clock, owner, and the texts and cells that were read before. */
 export function makeTables({ name, database, time, owner, widthOf }: StoreSettings): ClaimTable {
   const texts = new TextTable(name);
   return { database, time, owner, texts, reader: cellReader(texts, widthOf), windows: new Map() };

@@ -183,7 +183,8 @@ const IDS = [
 /** Only if there is no better one, because an account has several locations. */
 const ACCOUNTS = ['accountnumber', 'accountid', 'accountno', 'account'];
 
-/** The columns with a location's id and its name (an address where there is no name), by their index; null for none. Another column whose name ends in `id` is used if there is no better one.
+/** The columns with a location's id and its name (an address where there is no name), by their index; null for none. Without a usual name of
+ * an id, a column whose name ends in `id` is used, then one of accounts.
  * @param id the column that the job names; null to find it */
 export function labelColumns(columns: readonly string[], id: number | null = null) {
   const plain = columns.map((name) => name.toLowerCase().replace(/[^a-z]/g, ''));

@@ -27,6 +27,7 @@ import {
 } from './record-batches.ts';
 import { addBatch, textOfPlaces, writeCsvPieces } from './write-csv.ts';
 
+/** The rows of a delimited text, whose bytes are written again unchanged. */
 export function csvRowFile(input: InputFile, options: OpenOptions): RowFile {
   const dialect = readDialect(input, options);
   return {

@@ -85,6 +85,7 @@ export async function resolvedPath(path: string): Promise<ResolvedPath> {
   });
 }
 
+/** Whether two paths lead to one file: by name, or by inode where it has several names. */
 export function isSameFile(a: ResolvedPath, b: ResolvedPath): boolean {
   return isSamePath(a.target, b.target) || isSameInode(a.stats, b.stats);
 }

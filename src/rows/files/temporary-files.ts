@@ -22,6 +22,7 @@ export function temporaryName(target: string): string {
   return path;
 }
 
+/** Forgets a temporary file that was renamed or removed: the end of the process has nothing to remove. */
 export function endTemporary(path: string): void {
   unfinished.delete(path);
 }

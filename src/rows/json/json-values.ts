@@ -83,6 +83,7 @@ export function jsonType(value: unknown): ValueType {
   return typeof value === 'object' && value !== null ? 'json' : 'text';
 }
 
+/** Whether a value of JSON is an object; a number that is kept as its text (`rawJSON`) is none. */
 export function isObject(value: unknown): value is JsonObject {
   return (
     typeof value === 'object' &&

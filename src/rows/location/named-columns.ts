@@ -109,6 +109,7 @@ export function columnsError(
 export const POINTS_HINT =
   'Give each feature a point, for instance the centroid, as properties lat and lng';
 
+/** What to do with geometries that are no points. */
 export function shapesHint(shapes: OtherShapes): string {
   return shapes.column === null
     ? `The geometries are ${shapes.kinds.join(', ')}: points are needed. ${POINTS_HINT}.`

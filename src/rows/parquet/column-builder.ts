@@ -41,6 +41,7 @@ export interface ColumnMemory {
   ids(column: number, rows: number): Uint32Array;
 }
 
+/** Empty memory, which grows to the longest row group; shared, so that threads fill it. */
 export function columnMemory(): ColumnMemory {
   const numbers: Float64Array[] = [];
   const ids: Uint32Array[] = [];

@@ -135,6 +135,7 @@ interface ChunkRange {
   readonly codec: number;
 }
 
+/** Where the bytes of a column chunk lie, with its dictionary. @throws Damage where they would lie outside of the file's data */
 export function chunkRange(file: ParquetFile, group: RowGroup, node: SchemaNode): ChunkRange {
   const meta = CHUNK.meta.read(group.chunks[node.leaf!.index]!);
   if (!meta) throw new Damage(`column ${node.name} has no description`);

@@ -215,6 +215,7 @@ function readInteger(reader: Reader): number {
   return (value >>> 1) ^ -(value & 1);
 }
 
+/** A number of 64 bits: zigzag, as all signed numbers of the compact protocol. */
 export function readLong(reader: Position): bigint {
   const value = readUnsigned(reader);
   return BigInt.asIntN(64, (value >> 1n) ^ -(value & 1n));
@@ -317,6 +318,7 @@ export const structs = list<ThriftStruct>(THRIFT.STRUCT, 'a list of structs');
 export const numbers = list<number>(THRIFT.I32, 'a list of numbers');
 export const texts = list<Buffer>(THRIFT.BINARY, 'a list of texts');
 
+/** A structure of these fields, to be written. */
 export const makeStruct = (...fields: ThriftField[]): ThriftStruct => ({ fields });
 
 /** A size or a count: present, whole and not negative. @throws Damage */

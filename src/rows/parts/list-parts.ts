@@ -16,6 +16,7 @@ export interface ListedPart {
 /** Characters that make a path a pattern: `portfolio/*.csv`, `20[12]?/{a,b}.csv`. */
 const MAGIC = /[*?[\]{}]/;
 
+/** Whether a path names several files by wildcards. */
 export const isPattern = (path: string): boolean => MAGIC.test(path);
 
 /** The folder above the first segment of a pattern that is not a plain name. */

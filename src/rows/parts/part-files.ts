@@ -31,6 +31,7 @@ export interface PartFiles extends RowSource {
   readonly parts: readonly PartFile[];
 }
 
+/** Whether the input is several files, each with an output of its own. */
 export function isPartFiles(rows: RowSource): rows is PartFiles {
   return 'parts' in rows;
 }

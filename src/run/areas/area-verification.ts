@@ -34,6 +34,8 @@ const CELLS_PER_READ = 500;
 /** The topics for which, in a job, one answer holds for a whole area of each level. */
 export type AreaTopics = Readonly<Record<AreaLevel, TopicSet>>;
 
+/** The topics of a job that a tract or a county answers as a whole. Counts of records are of a place, so that a topic whose counts the job
+ * wants is none. */
 export function areaTopics({ topics, counts }: Pick<Job, 'topics' | 'counts'>): AreaTopics {
   const shared = topics.filter((topic) => areaSuffices(topic, counts));
   const of = (level: AreaLevel) =>

@@ -81,6 +81,7 @@ export function decideConsequence(verdict: Verdict, context: TriedCall): Consequ
   };
 }
 
+/** What the ledger records of a call. An unknown charge is booked with the price, so that no sum is too low. */
 export function ledgerEntry(verdict: Verdict, price: number): LedgerEntry {
   const { kind, charged, message, discrepancy, requestId } = verdict;
   const parts = [kind, kind === 'answered' ? null : message, discrepancy];

@@ -34,6 +34,7 @@ export type Loss =
   | { readonly kind: 'other_source'; readonly earlier: AnswersFrom; readonly now: AnswersFrom }
   | { readonly kind: 'fewer_answers'; readonly earlier: number; readonly now: number };
 
+/** Where the answers of this run come from, as the summary of a run records it. */
 export function answersFrom({ kind, sample, source }: Connection): AnswersFrom {
   if (kind === 'local') return { kind, address: null };
   return sample ? { kind: 'sample', address: null } : { kind: 'service', address: source };

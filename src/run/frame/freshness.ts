@@ -96,6 +96,7 @@ function isRejected(
   });
 }
 
+/** The same topics as `missingTopics`, as a set. */
 export function missingSet(
   record: CellRecord | null,
   topics: readonly TopicSlug[],

@@ -53,6 +53,7 @@ type Writable = typeof START;
 /** The progress of a run, for the display. Only the functions here change it. */
 export type Progress = Readonly<Omit<Writable, 'onChange'>> & Pick<Writable, 'onChange'>;
 
+/** The progress at the start. */
 export function newProgress(): Progress {
   return { ...START };
 }
@@ -72,6 +73,7 @@ export function setIn(progress: Progress, facts: Partial<Progress>): void {
   Object.assign(progress, facts);
 }
 
+/** Begins a phase, whose rows count from 0; in the phase that it is in already, sets the facts alone. */
 export function enterPhase(progress: Progress, phase: Phase, facts: Partial<Progress> = {}): void {
   setIn(progress, facts);
   if (progress.phase === phase) return;
@@ -79,6 +81,7 @@ export function enterPhase(progress: Progress, phase: Phase, facts: Partial<Prog
   progress.onChange?.();
 }
 
+/** Counts a call that has ended. @param price what the plan expected it to cost */
 export function countSettled(
   progress: Progress,
   { credits, charge }: Pick<Settlement, 'credits' | 'charge'>,
@@ -92,6 +95,7 @@ export function countSettled(
   );
 }
 
+/** Counts a call that was given up. */
 export function countFailure(progress: Progress, kind: string, message: string): void {
   const { failuresByKind: before } = progress;
   addTo(progress, { callsFailed: 1 });

@@ -83,6 +83,7 @@ export interface Stop {
   readonly resumeAfter: number | null;
 }
 
+/** A stop. @param resumeAfter when to run again; null: the user must act first */
 export function stopFor(
   reason: StopReason,
   message: string,

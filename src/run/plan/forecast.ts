@@ -92,7 +92,8 @@ export const EMBEDDED_CALL_MS: ByKind = { single: 10, standard: 15, enterprise: 
 /** Fewer calls are not representative: the first ones of a run open connections. */
 const LEAST_CALLS = 5;
 
-/** The median of the measured calls of each kind; a mean would follow the few that waited for a timeout. */
+/** How long a call of each kind takes: the median of the measured ones, or what is assumed where they are too few. A mean would follow
+ * the few that waited for a timeout. */
 export function callTimes(
   latest: readonly { readonly kind: CallKind; readonly ms: number }[],
   assumed: ByKind,

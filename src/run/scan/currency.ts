@@ -9,6 +9,7 @@ export function currencyColumn(columns: readonly string[]): number | null {
   return COLUMN_NAMES.map((name) => names.indexOf(name)).find((index) => index >= 0) ?? null;
 }
 
+/** The code in a field; empty for none. Case and blanks around it do not count. */
 export function parseCurrency(field: string | undefined): string {
   return (field ?? '').trim().toUpperCase();
 }

@@ -194,6 +194,7 @@ const NO_VALUE = { value: 0, lossValue: Number.NaN, valueProblem: null };
 /** The columns are those of the layout. A column may be mostly blank, so rows share the problem. */
 const MISSING: ValueProblem = { finding: 'value_missing', column: '', text: '' };
 
+/** What the scan needs of a row: its place, its value and its codes of areas. */
 export function scannedRow(row: Row, settings: LocateSettings, layout: Layout): ScannedRow {
   const located = locate(row, settings, layout);
   // Rows that are not looked up are in no sum of values. Written out: a spread takes half a microsecond a row.

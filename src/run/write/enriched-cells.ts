@@ -36,6 +36,7 @@ export async function* enrichedCells(
     yield batch.map(([group, fields]): EnrichedCell => ({ ...cellOfInput(scan, group), fields }));
 }
 
+/** The cell of a group of rows, with how many rows and what value the group has. */
 export function cellOfInput(
   { cells, groups }: Pick<Scan, 'cells' | 'groups'>,
   group: number,

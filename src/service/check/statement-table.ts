@@ -135,7 +135,7 @@ export const STATEMENTS: readonly Statement[] = [
 /** The credits of a run if every statement holds. */
 export const CREDITS_NEEDED = STATEMENTS.reduce((sum, { credits = 0 }) => sum + credits, 0);
 
-/** The credits that it may spend beyond that, if the service answers calls that it must refuse. */
+/** The credits that a run may spend beyond `CREDITS_NEEDED`, if the service answers calls that it must refuse. */
 export function creditsAtRisk(hasNarrowKey: boolean): number {
   const checked = STATEMENTS.filter(({ needsNarrowKey }) => hasNarrowKey || !needsNarrowKey);
   return checked.reduce((sum, { atRisk = 0 }) => sum + atRisk, 0);

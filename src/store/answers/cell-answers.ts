@@ -105,6 +105,7 @@ function unpackFailures(text: string | null): Map<TopicSlug, TopicFailure> {
   return failures;
 }
 
+/** @throws PerilbookError STORE_UNUSABLE for a text that a damaged disk has changed */
 export function parsedFailures(text: string): PackedFailures {
   try {
     return JSON.parse(text);

@@ -25,6 +25,7 @@ type AreaOfSource = AreaRow & { readonly source: number; readonly area: string }
 
 export type StoredAreaRow = AreaOfSource & Checked;
 
+/** Whether a row is as it was written; one without a checksum is taken for intact. */
 export function isIntactArea({ source, area, answers, checksum }: StoredAreaRow): boolean {
   return checksum === null || checksum === checksumOf([source], area, answers);
 }

@@ -119,6 +119,7 @@ function readingCells<Result>(
   };
 }
 
+/** The answers of cells, in the order asked for; null for a cell without any. */
 export function cellRecords(
   stored: StoredCells,
   source: number,

@@ -9,6 +9,7 @@ export type TopicSet = number & { readonly [isTopicSet]: true };
 
 export const NO_TOPICS = 0 as TopicSet;
 
+/** Topics as one number: a bit for each, by its index in the list of topics. */
 export function topicSet(slugs: Iterable<TopicSlug>): TopicSet {
   let set = 0;
   for (const slug of new Set(slugs)) set += 2 ** indexOfTopic(slug);
@@ -20,14 +21,17 @@ export function topicsIn(set: TopicSet): TopicSlug[] {
   return TOPIC_SLUGS.filter((_, index) => Math.floor(set / 2 ** index) % 2 === 1);
 }
 
+/** Whether a set has a topic. */
 export function hasTopic(set: TopicSet, topic: TopicSlug): boolean {
   return Math.floor(set / 2 ** indexOfTopic(topic)) % 2 === 1;
 }
 
+/** The topics of both sets. */
 export function intersection(a: TopicSet, b: TopicSet): TopicSet {
   return joined(highBits(a) & highBits(b), a & b);
 }
 
+/** The topics of either set. */
 export function union(a: TopicSet, b: TopicSet): TopicSet {
   return joined(highBits(a) | highBits(b), a | b);
 }

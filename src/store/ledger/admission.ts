@@ -66,6 +66,7 @@ export function periodLeft(period: PeriodSpending, periodLimit: number): number 
   return periodLimit - total(period) - (period.later ?? 0) - (period.correction?.elsewhere ?? 0);
 }
 
+/** Credits that count against a limit: open and unknown calls as if they were charged. */
 export function total({ charged, unknown, open }: Spending): number {
   return charged + unknown + open;
 }

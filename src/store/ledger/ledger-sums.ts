@@ -85,6 +85,8 @@ export function* readLedgerStatement(
   }));
 }
 
+/** How long the charged calls of a source took, of the last 1,000 in the ledger, newest first. A lease ends a fixed time after its
+ * claim, so it tells when that was. */
 export function* latestCallTimes(source: number, leaseMs: number): SqlWork<readonly TimedCall[]> {
   const sql = `SELECT kind, settled_at - lease_until + $1 AS ms FROM calls
     WHERE id > (SELECT max(id) FROM calls) - 1000 AND source = $2 AND charge = 'charged' ORDER BY id DESC`;
@@ -115,7 +117,7 @@ export function* correctPeriod(
   return correction!;
 }
 
-/** Reads no call where the store has an answer of the source. */
+/** Credits that a source charged though the store has none of its answers; 0 where it has one: then no call is read. */
 export function* readCreditsWithoutAnswers(source: number): SqlWork<number> {
   const sql = `SELECT CASE
       WHEN EXISTS (SELECT 1 FROM cells WHERE source = $1) OR EXISTS (SELECT 1 FROM areas WHERE source = $1) THEN 0
@@ -125,6 +127,7 @@ export function* readCreditsWithoutAnswers(source: number): SqlWork<number> {
   return Number(row!.credits);
 }
 
+/** Calls and credits of the whole ledger, and those of the sources that `chargesOf` picks. */
 export function* readChargeStats(): SqlWork<Charges & Pick<StoreStats, 'chargesOf'>> {
   const sql = `SELECT sources.name AS source, charge, count(*) AS calls, sum(credits) AS credits
     FROM calls JOIN sources ON sources.id = calls.source GROUP BY sources.name, charge`;

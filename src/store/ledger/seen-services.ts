@@ -83,6 +83,7 @@ export function* rememberObservations(
   }
 }
 
+/** What is recorded of a source that has answered with made-up data; null where it never has. */
 export function* readSampleMark(source: number): SqlWork<SampleMark | null> {
   const [[mark]] = yield* read(
     statement<{ until: number; still: 0 | 1 }>(
@@ -124,11 +125,12 @@ export interface StoredPrice extends Omit<ChargedPrice, 'credits'> {
 const priceColumns = ({ dialect }: SqlDatabase): string =>
   `item, credits, charged_at AS at, ${PRICE_HOLDS_MS} - abs(${dialect.now} - charged_at) AS "holdsMs"`;
 
-/** The items that a service has answered. */
+/** What a service last charged for each item, also for those that were answered free of charge only. */
 export function pricesOf(database: SqlDatabase, source: number): SqlStatement<StoredPrice> {
   return statement(`SELECT ${priceColumns(database)} FROM prices WHERE source = $1`, [source]);
 }
 
+/** The prices that a service charged; those of items that were free alone are left out. */
 export function* readChargedPrices(database: SqlDatabase, source: number): SqlWork<ChargedPrices> {
   const [stored] = yield* read(pricesOf(database, source));
   return chargedPrices(stored);
@@ -161,6 +163,7 @@ export function* forgetPrices(): SqlWork<number> {
   return row!.prices;
 }
 
+/** The scopes that a service has refused to a key, until the refusal is too old to hold. */
 export function* readRefusedScopes(
   { dialect }: SqlDatabase,
   source: number,

@@ -18,6 +18,7 @@ type StoredRun = Omit<RunRecord, 'settings' | 'summary'> & {
 
 const LATEST = 200;
 
+/** Records a run that begins, and the terms of its account where they changed. @returns its number */
 export function* insertRun({ dialect }: SqlDatabase, run: NewRun, owner: Owner): SqlWork<number> {
   const texts = [run.job, run.input, run.output, run.account, owner.name].map(storable);
   const [[row]] = yield* read(
@@ -50,11 +51,13 @@ export function* insertRun({ dialect }: SqlDatabase, run: NewRun, owner: Owner):
   return row!.id;
 }
 
+/** Records how a run has ended. */
 export function endRun({ dialect }: SqlDatabase, run: number, end: RunConclusion): SqlWork<void> {
   const sql = `UPDATE runs SET state = $2, finished_at = ${dialect.now}, resume_after = $3, summary = $4 WHERE id = $1`;
   return write(statement(sql, [run, end.state, end.resumeAfter, JSON.stringify(end.summary)]));
 }
 
+/** The accounts, each under the terms of the last run that could spend it; that of the latest run first. */
 export function* readAccounts(): SqlWork<LedgerAccount[]> {
   const sql = 'SELECT account, terms FROM account_terms ORDER BY run DESC, account';
   const [rows] = yield* read(statement<{ account: string; terms: string }>(sql));
@@ -76,6 +79,7 @@ function hasFigures({
   return figures.every(Number.isFinite) && anniversaryDay >= 1 && anniversaryDay <= 31;
 }
 
+/** The latest runs, of one job or of all, newest first. */
 export function* readRuns(job: string | undefined, owner: Owner): SqlWork<RunRecord[]> {
   const sql = `SELECT id AS run, job, input, output, account, owner, started_at AS "startedAt", finished_at AS "finishedAt", state,
       planned_credits AS "plannedCredits", budget, charged, unknown, open, resume_after AS "resumeAfter", settings, summary
