@@ -49,14 +49,16 @@ export interface LookupOptions {
 /** The most bytes of cached features. Places come in order, so the sites around one or two large cities are enough. */
 const MAX_BYTES = 64_000_000;
 
-/** The most areas whose results are cached: places come in the order of the map. */
+/** The most areas whose ratings and results are cached, and the most values of outlines of a level, 16 MB: places come in the order of the
+ * map, and those of some counties are enough. */
 const CACHED_AREAS = 1_000;
+const CACHED_VALUES = 4_000_000;
 
 /** Makes the function that looks up topics at a place, in bulk. Its results equal the client's reading of the service's JSON, without the
  * JSON. It is fastest if neighbouring places follow each other, because features are cached by tile. Call it within a transaction, so that
  * all topics come from the same data.
  *
- * It takes at most about 350 MB: features 80, outlines 90 a level and their index 20, ratings of areas 30, SQLite's pages 64.
+ * It takes at most about 170 MB: features 80, outlines 16 a level and their index 20, ratings of areas 5, SQLite's pages 16.
  * With the sample data, whose areas are counties, a thread's heap ends at 170 MB (`npm run bench -- local`). */
 export function createPlaceLookup(
   database: DataDatabase,
@@ -64,8 +66,8 @@ export function createPlaceLookup(
   versionOf: DataVersion,
 ): PlaceLookup {
   const boundaries = createBoundaryCheck(database, versionOf);
-  const areaAt = createAreaFinder(database, versionOf, boundaries);
-  const { decide, isOfArea } = createTopicRules(database, versionOf, boundaries);
+  const areaAt = createAreaFinder(database, versionOf, boundaries, CACHED_VALUES);
+  const { decide, isOfArea } = createTopicRules(database, versionOf, boundaries, CACHED_AREAS);
   const { count, measure } = createLayerSearch(
     database,
     'places',
@@ -181,12 +183,16 @@ export interface OpenPlaceLookup extends Disposable {
   readonly version: number;
 }
 
+/** 16 MB of pages, a quarter of the service's, and as fast: each thread has its own, and neighbouring places read the same pages. */
+const PAGES = 'cache_size = -16384';
+
 /** Opens the data file for a run: read-only, in one read transaction until it is disposed of, so that all results are of one version even
  * if a dataset is replaced meanwhile (the load's changes wait in the WAL file). Each thread opens its own.
  * @throws PerilbookError SERVICE_DATA when the file cannot be opened, is no database, or was written by a newer version */
 export function openPlaceLookup(file: string, options: LookupOptions): OpenPlaceLookup {
   const database = openDataReadOnly(file);
   try {
+    database.pragma(PAGES);
     const version = createHeldVersion(database);
     database.exec('BEGIN');
     // The first read begins the transaction.

@@ -26,9 +26,10 @@ export function createAreaFinder(
   database: DataDatabase,
   versionOf: DataVersion = createDataVersion(database),
   boundaries: BoundaryCheck = createBoundaryCheck(database, versionOf),
+  mostValues: number = MOST_VALUES,
 ): (location: Location) => Area | null {
-  const tracts = new LoadedAreas(database, 'tract');
-  const counties = new LoadedAreas(database, 'county');
+  const tracts = new LoadedAreas(database, 'tract', mostValues);
+  const counties = new LoadedAreas(database, 'county', mostValues);
   const refresh = oncePerVersion(versionOf, () => {
     tracts.refresh();
     counties.refresh();

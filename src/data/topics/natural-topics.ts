@@ -19,19 +19,18 @@ export interface NaturalRule {
   readonly variesWithin: () => boolean;
 }
 
-/** The most areas with cached ratings: about 30 MB. */
-const CACHED_AREAS = 10_000;
-
 /** Makes the rule of the natural topics: the rating of the tract, else of its county. Without a rating there is no data if the index has
  * other rows of the county, and ratings of the hazard in the state; otherwise the loaded file is `incomplete`. If the tract is unknown
- * because outlines of rated tracts are missing, so is its rating (`no_tracts`). The index must be loaded. */
+ * because outlines of rated tracts are missing, so is its rating (`no_tracts`). The index must be loaded.
+ * @param cachedAreas the most areas whose ratings are cached, 3 kB each */
 export function createNaturalRule(
   database: DataDatabase,
   versionOf: DataVersion,
   boundaries: BoundaryCheck,
+  cachedAreas: number,
 ): NaturalRule {
-  const ofTract = areaRatings(database, 'tract', versionOf);
-  const ofCounty = areaRatings(database, 'county', versionOf);
+  const ofTract = areaRatings(database, 'tract', versionOf, cachedAreas);
+  const ofCounty = areaRatings(database, 'county', versionOf, cachedAreas);
   const inCounty = database.prepare<[string, string, string], number>(
     `SELECT 1 FROM ratings_county WHERE geoid = ? UNION ALL
      SELECT 1 FROM ratings_tract WHERE geoid BETWEEN ? AND ? || '999999' LIMIT 1`,
@@ -72,6 +71,7 @@ function areaRatings(
   database: DataDatabase,
   level: 'tract' | 'county',
   versionOf: DataVersion,
+  cachedAreas: number,
 ): () => (geoid: string) => ReadonlyMap<NaturalSlug, TopicValue> {
   const select = database.prepare<[string], Omit<NaturalRatingRecord, 'geoid'>>(
     `SELECT topic, rating, score, frequency FROM ratings_${level} WHERE geoid = ?`,
@@ -86,5 +86,5 @@ function areaRatings(
         return [topic, new TopicValue(value)];
       }),
     );
-  return oncePerVersion(versionOf, () => memo(read, CACHED_AREAS));
+  return oncePerVersion(versionOf, () => memo(read, cachedAreas));
 }

@@ -56,14 +56,18 @@ interface UnavailableTopic {
   readonly states: readonly string[];
 }
 
+/** Of places in any order: about 30 MB of ratings. */
+const CACHED_AREAS = 10_000;
+
 /** Makes the rules that decide what a topic's result consists of at a location with a known area, or why there is none. The service and a
  * local look-up only present the results differently. Call them within a transaction: all topics of a location come from the same data. */
 export function createTopicRules(
   database: DataDatabase,
   versionOf: DataVersion,
   boundaries: BoundaryCheck,
+  cachedAreas: number = CACHED_AREAS,
 ) {
-  const natural = createNaturalRule(database, versionOf, boundaries);
+  const natural = createNaturalRule(database, versionOf, boundaries, cachedAreas);
   const measurement = createMeasurementRule(database, versionOf);
 
   const outdatedOf = oncePerVersion(versionOf, () => outdatedDatasets(database));
