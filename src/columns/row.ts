@@ -1,7 +1,13 @@
 import { isoDay } from '../base/format-numbers.ts';
 import { memo } from '../base/memo.ts';
 import { type CellRecord, type Field, isNoData, PRESENT_HOLDS_MS } from '../contract/answer.ts';
-import { isZoneTopic, NATURAL_SLUGS, TOPICS, type TopicSlug } from '../contract/topics.ts';
+import {
+  isZoneTopic,
+  NATURAL_SLUGS,
+  TOPICS,
+  type Topic,
+  type TopicSlug,
+} from '../contract/topics.ts';
 import type { AddedColumn } from '../rows/port.ts';
 import type { ToldField } from '../store/answers/port.ts';
 import { type LossColumns, lossColumns } from './loss-columns.ts';
@@ -45,11 +51,14 @@ export interface PerilbookColumn {
   readonly topic: TopicSlug | null;
 }
 
-/** Every column that Perilbook may have written, by its name. They identify an earlier output. */
-export function perilbookColumns(prefix = ''): ReadonlyMap<string, PerilbookColumn> {
+/** Every column that Perilbook may have written for some topics, by its name. They identify an earlier output. */
+export function perilbookColumns(
+  prefix = '',
+  topics: readonly Topic[] = TOPICS,
+): ReadonlyMap<string, PerilbookColumn> {
   const entry = ({ name, type }: AddedColumn, topic: TopicSlug | null) =>
     [prefix + name, { type, topic }] as const;
-  const ofTopics = TOPICS.flatMap(({ slug }) =>
+  const ofTopics = topics.flatMap(({ slug }) =>
     columnsOf(slug).map((column) => entry(column, slug)),
   );
   const ofLosses = lossColumns(NATURAL_SLUGS, 'amounts').map((column) =>

@@ -1,6 +1,7 @@
 import { memo } from '../base/memo.ts';
+import { ownMember } from '../base/own-member.ts';
 import type { Answer, Field } from '../contract/answer.ts';
-import type { PolygonLayer } from '../contract/layers/layer-description.ts';
+import type { LayerDescription, PolygonLayer } from '../contract/layers/layer-description.ts';
 import {
   AIR_QUALITY_DAYS,
   type AirQualityValue,
@@ -99,7 +100,7 @@ function zoneColumns(layer: PolygonLayer): TopicColumn[] {
   ): TopicColumn =>
     column<ZoneValue>((name === '' ? stem : `${stem}_${name}`) as LayerColumn, type, read);
   const further = Object.entries(layer.columns ?? {}).map(([name, { type }]) =>
-    own(snakeCase(name), type, (value) => value.facts[name] ?? null),
+    own(snakeCase(name), type, ({ facts }) => ownMember(facts, name) ?? null),
   );
   return [
     own('', 'text', (value) => value.zone),
@@ -148,9 +149,13 @@ export const columnsOf = (slug: TopicSlug): readonly TopicColumn[] => columnsOfT
 const columnsOfTopic = memo(({ slug, category, layer }: Topic): readonly TopicColumn[] => {
   if (category === 'natural') return naturalColumns(slug as NaturalSlug);
   if (category === 'proximity') return proximityColumns(slug as ProximitySlug);
-  if (layer !== null) return zoneColumns(layer as PolygonLayer);
+  if (layer !== null) return columnsOfLayer(layer);
   return MEASUREMENT_COLUMNS[slug as MeasurementSlug];
 });
+
+/** The columns of a layer, which need not be declared. */
+export const columnsOfLayer = (layer: LayerDescription): readonly TopicColumn[] =>
+  layer.kind === 'points' ? proximityColumns(layer.layer as ProximitySlug) : zoneColumns(layer);
 
 /** The fields of a result, in the order of the topic's columns. Without counts they end before the columns that count records. */
 export function answerFields(slug: TopicSlug, result: CountedResult): Field[] {

@@ -11,13 +11,17 @@ import {
   schemaMessage,
 } from '../base/schema-issues.ts';
 import { yamlProblem } from '../base/yaml-problems.ts';
+import { perilbookColumns } from '../columns/row.ts';
+import { columnsOfLayer, snakeCase } from '../columns/topic-columns.ts';
 import {
   type LayerDescription,
   layerSchema,
   type PolygonLayer,
   pointSchema,
 } from '../contract/layers/layer-description.ts';
-import { declareLayers, MOST_LAYERS, PAID_SLUGS, withBrought } from '../contract/topics.ts';
+import { declareLayers, isBuiltIn, MOST_LAYERS, TOPICS, withBrought } from '../contract/topics.ts';
+import { SOURCES } from '../data/sources/source-table.ts';
+import { TOPIC_GROUPS } from './topic-choice.ts';
 
 /* Reads and checks the descriptions of layers that a user wrote. */
 
@@ -54,11 +58,38 @@ export function findLayers(files: readonly string[]): {
   readonly layers: ReadonlyMap<string, UsableLayer>;
   readonly broken: readonly FoundLayer[];
 } {
-  const found = files.map(readLayer);
   const layers = new Map<string, UsableLayer>();
-  for (const { file, layer } of found)
-    if (layer !== null && !layers.has(layer.layer)) layers.set(layer.layer, { file, layer });
-  return { layers, broken: found.filter(({ layer }) => layer === null) };
+  const broken: FoundLayer[] = [];
+  const owners = new Map<string, string>();
+  const take = (layer: LayerDescription) => {
+    for (const { name } of columnsOfLayer(layer)) owners.set(name, layer.layer);
+  };
+  withBrought([]).forEach(take);
+  for (const read of files.map(readLayer)) {
+    const { file, layer } = read;
+    if (layer !== null && layers.has(layer.layer)) continue;
+    const problem = layer === null ? null : sharedColumn(layer, owners);
+    if (layer === null) broken.push(read);
+    else if (problem !== null) broken.push({ file, layer: null, problems: [problem] });
+    else {
+      layers.set(layer.layer, { file, layer });
+      take(layer);
+    }
+  }
+  return { layers, broken };
+}
+
+/** Two layers may make one name of a column: `a_b` with `c`, and `a` with `b_c`. An output has each name once. */
+function sharedColumn(
+  layer: LayerDescription,
+  owners: ReadonlyMap<string, string>,
+): LayerProblem | null {
+  const isOther = (owner = layer.layer) => owner !== layer.layer;
+  const shared = columnsOfLayer(layer).find(({ name }) => isOther(owners.get(name)));
+  if (shared === undefined) return null;
+  const { name } = shared;
+  const message = `the layer ${owners.get(name)} has the column ${name}, too: choose another name`;
+  return { line: 1, column: 1, message };
 }
 
 /** Declares layers, and those that Perilbook brings: their names are topics from then on. @throws USAGE for too many */
@@ -170,7 +201,7 @@ const OF_POLYGONS = [
 
 /** What the members of a description say against each other. */
 function membersAtOdds(layer: LayerDescription): [path: PropertyKey[], message: string][] {
-  const problems = [...sourcesAtOdds(layer)];
+  const problems = [...nameAtOdds(layer), ...columnsAtOdds(layer), ...sourcesAtOdds(layer)];
   if (layer.kind === 'points') return problems;
   const { class: own, classes = [], unknown_class: unknown } = layer;
   const isOfAreas = layer.kind === 'areas';
@@ -208,13 +239,40 @@ function* zipAtOdds({
     yield [['states'], 'a ZIP code does not tell its state: leave states out'];
 }
 
+/** A name that commands, data or tables use for something else. */
+function* nameAtOdds({
+  layer,
+}: LayerDescription): Generator<[path: PropertyKey[], message: string]> {
+  const builtIn = TOPICS.filter(isBuiltIn).map(({ slug }): string => slug);
+  if (builtIn.includes(layer)) yield [['layer'], `${layer} is a topic already`];
+  else if ((TOPIC_GROUPS as readonly string[]).includes(layer))
+    yield [['layer'], `${layer} is a group of topics: choose another name`];
+  else if (SOURCES.some(({ name, loader }) => [name, loader, 'sample'].includes(layer)))
+    yield [['layer'], `perilbook data has other data called ${layer}: choose another name`];
+  // The outlines of the layer my_zone are in a table of this name.
+  else if (layer.endsWith('_outlines'))
+    yield [['layer'], 'must not end in _outlines: choose another name'];
+}
+
+/** An output has each name of a column once. */
+function* columnsAtOdds(
+  layer: LayerDescription,
+): Generator<[path: PropertyKey[], message: string]> {
+  const further = layer.kind === 'points' ? [] : Object.keys(layer.columns ?? {});
+  const names = new Set(perilbookColumns('', TOPICS.filter(isBuiltIn)).keys());
+  for (const { name } of columnsOfLayer(layer)) {
+    const own = further.findLast((member) => `${layer.layer}_${snakeCase(member)}` === name);
+    const path = own === undefined ? ['layer'] : ['columns', own];
+    if (names.has(name))
+      yield [path, `the output has a column ${name} already: choose another name`];
+    names.add(name);
+  }
+}
+
 /** The same of members that each kind of layer has. */
 function* sourcesAtOdds({
-  layer,
   sources = [],
 }: LayerDescription): Generator<[path: PropertyKey[], message: string]> {
-  if ((PAID_SLUGS as readonly string[]).includes(layer))
-    yield [['layer'], `${layer} is a topic already`];
   for (const [index, { file, url }] of sources.entries())
     if ((file === undefined) === (url === undefined))
       yield [['sources', index], 'needs either file or url'];

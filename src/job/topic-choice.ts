@@ -10,7 +10,7 @@ import {
   topicOf,
 } from '../contract/topics.ts';
 
-const TOPIC_GROUPS = ['all', 'natural', 'proximity', 'measurement'] as const;
+export const TOPIC_GROUPS = ['all', 'natural', 'proximity', 'measurement'] as const;
 
 /** A topic or a group of topics; a name with _ may be that of a layer of a user's own. */
 export type TopicName = TopicSlug | (typeof TOPIC_GROUPS)[number] | `${string}_${string}`;

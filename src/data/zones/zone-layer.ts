@@ -1,4 +1,5 @@
 import { memo } from '../../base/memo.ts';
+import { ownMember } from '../../base/own-member.ts';
 import type { FurtherColumn, PolygonLayer } from '../../contract/layers/layer-description.ts';
 import type { ZoneValue } from '../../contract/topic-values.ts';
 import { isNoValue } from '../tables/no-values.ts';
@@ -90,7 +91,7 @@ function keyOf(text: string): string {
 
 /** A subtype in words: some files write it as a code. */
 export function subtypeOf({ class: own }: PolygonLayer, published: string): string {
-  return own?.detail_words?.[published] ?? published;
+  return ownMember(own?.detail_words ?? {}, published) ?? published;
 }
 
 /** What is stored of a zone besides its name: the published flag and the further columns, numbers in the description's unit. */
@@ -138,7 +139,7 @@ export function storedFacts(
     });
   }
   for (const [name, { type, from, beside }] of Object.entries(columns)) {
-    if (beside !== undefined && (facts[beside] ?? null) === null) facts[name] = null;
+    if (beside !== undefined && (ownMember(facts, beside) ?? null) === null) facts[name] = null;
     else if (type === 'text') facts[name] = readText(from) || null;
   }
   return {
