@@ -1,5 +1,6 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { byteSize, counted, isoDay, timeSpan } from '../../base/format-numbers.ts';
+import { isBuiltIn, topicOf } from '../../contract/topics.ts';
 import type { ObtainedSource, WantedSource } from '../../data/download/get-sources.ts';
 import type { TransferProgress } from '../../data/download/transfer-rate.ts';
 import type { LoadResult } from '../../data/loaders/load-files.ts';
@@ -126,9 +127,15 @@ export function downloadPlanJson(
   };
 }
 
-/** Works of US agencies are in the public domain (17 USC 105). */
-function licenceOf({ licence }: Source): string {
-  return licence ?? 'a work of the US government, in the public domain.';
+/** Works of US agencies are in the public domain (17 USC 105); of a layer of a user's own that is not known. */
+function licenceOf({ licence, topics }: Source): string {
+  const isDescribed = topics.some((topic) => !isBuiltIn(topicOf(topic)));
+  return (
+    licence ??
+    (isDescribed
+      ? 'its description states none.'
+      : 'a work of the US government, in the public domain.')
+  );
 }
 
 function addressesOf({ source: { download }, slices }: WantedSource): string[] {

@@ -33,12 +33,18 @@ function isRegExp(source: string): boolean {
   }
 }
 
+/** The address of data that a user names. It is stored and shown, so it must hold no password. */
+export const dataAddress = z
+  .url({ protocol: /^https?$/ })
+  .refine((text) => URL.parse(text)?.username === '' && URL.parse(text)?.password === '', {
+    error: 'must be an address without user and password',
+  });
+
 const layerSource = z.strictObject({
   file: text
     .optional()
     .describe('a file beside the description: GeoPackage, GeoJSON, shapefile, zip, CSV'),
-  url: z
-    .url({ protocol: /^https?$/ })
+  url: dataAddress
     .optional()
     .describe('the address of an ArcGIS layer (…/FeatureServer/0) or of a file'),
   where: text.optional().describe("the rows to take, as ArcGIS filters: STATE = 'CA'"),

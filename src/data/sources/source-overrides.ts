@@ -11,18 +11,17 @@ import {
   schemaMessage,
 } from '../../base/schema-issues.ts';
 import { yamlProblem } from '../../base/yaml-problems.ts';
+import { dataAddress } from '../../contract/layers/layer-description.ts';
 import { WHOLE_US } from '../tables/parts.ts';
 import { stateNamed } from '../tables/states.ts';
 import type { Source, SourceDownload } from './source.ts';
 
-const address = z.url({ protocol: /^https?$/ });
-
 const override = z
   .strictObject({
-    url: address.optional(),
-    state_url: address.optional(),
-    page: address.optional(),
-    layer: address.optional(),
+    url: dataAddress.optional(),
+    state_url: dataAddress.optional(),
+    page: dataAddress.optional(),
+    layer: dataAddress.optional(),
     states: z.string().min(1).optional(),
     licence: z.string().optional(),
     vintage: z.string().optional(),
@@ -48,7 +47,7 @@ const override = z
 
 const overridesFile = z.strictObject({
   /** Replaces every server: MIRROR/host/path. */
-  mirror: address.optional(),
+  mirror: dataAddress.optional(),
   /** The mirror has a part of each source: no least number of rows is asked of it. */
   extract: z.boolean().optional(),
   /** A page or an e-mail address for the User-Agent. */

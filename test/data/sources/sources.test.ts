@@ -147,6 +147,10 @@ test('sources.yaml gives other addresses, and what it cannot say is refused with
       /there is no source "hial"; did you mean hail\?/,
     ],
     ['sources: {hail: {page: "ftp://a.example"}}', /sources\.hail\.page/],
+    [
+      'sources: {hail: {url: "https://me:secret@a.example/a.csv"}}',
+      /hail\.url: must be an address without user and password$/,
+    ],
     ['sources: {hail: {layer: "https://a.example"}}', /hail\.layer: this source is no layer/],
     [
       'sources: {hail: {url: "https://a.example/a", page: "https://a.example"}}',
