@@ -127,6 +127,18 @@ test('only main touches the process, and nothing but it and the cli prints', () 
   assert.deepEqual(wrong, []);
 });
 
+test('exported functions have a docstring', () => {
+  const exported =
+    /^export (?:(?:async )?function\*? (\w+)|const (\w+)[^=]*= (?:async )?(?:<[^>]*>)?\()/gm;
+  const bare = files.flatMap((file) => {
+    const text = readFileSync(join(SRC, file), 'utf8');
+    return [...text.matchAll(exported)]
+      .filter(({ index }) => !text.slice(0, index).endsWith('*/\n'))
+      .map(([, name, arrow]) => `${file}: ${name ?? arrow}`);
+  });
+  assert.deepEqual(bare, []);
+});
+
 test('the root files of a folder are above its subfolders or below them, types of a port excepted', () => {
   const folders = new Set(files.flatMap((file) => foldersOf(file)));
   const wrong = [...folders].flatMap((folder) => {

@@ -17,6 +17,7 @@ export function nearestNames(misspelt: string, names: readonly string[]): string
     .map(({ name }) => name);
 }
 
+/** The first of the names that `nearestNames` finds; null for none. */
 export function nearestName(misspelt: string, names: readonly string[]): string | null {
   return nearestNames(misspelt, names)[0] ?? null;
 }

@@ -144,6 +144,7 @@ const MEASUREMENT_COLUMNS: Readonly<Record<MeasurementSlug, readonly TopicColumn
   ],
 };
 
+/** The columns of a topic, in their order in the output. */
 export const columnsOf = (slug: TopicSlug): readonly TopicColumn[] => columnsOfTopic(topicOf(slug));
 
 const columnsOfTopic = memo(({ slug, category, layer }: Topic): readonly TopicColumn[] => {

@@ -20,6 +20,7 @@ export interface FreshTimes {
   readonly freshUntil?: number;
 }
 
+/** Whether an answer of a time is neither too old nor dated ahead. */
 export function isFreshAt(asOf: number, { freshSince, freshUntil }: FreshTimes): boolean {
   return asOf >= freshSince && asOf <= (freshUntil ?? Number.POSITIVE_INFINITY);
 }
@@ -30,6 +31,7 @@ export function noDataAnswer(topic: TopicSlug, asOf: number, width: number): Ans
   return { topic, asOf, fields: new Array<null>(width).fill(null) };
 }
 
+/** Whether an answer says nothing: it has fields, and each is null. */
 export function isNoData(fields: readonly Field[]): boolean {
   return fields.length > 0 && fields.every((field) => field === null);
 }

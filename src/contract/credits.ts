@@ -35,6 +35,7 @@ export function contractPrice({ kind }: Call): number {
 /** What has a price of its own: a bundle, or the single of a topic. */
 export type PriceItem = BundleKind | TopicSlug;
 
+/** What the price of a call is a price of: its bundle, or its topic. */
 export function priceItemOf(call: Call): PriceItem {
   return call.kind === 'single' ? call.topic : call.kind;
 }

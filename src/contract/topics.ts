@@ -303,10 +303,12 @@ export const PAID_SLUGS: readonly TopicSlug[] = PAID_TOPICS.map((topic) => topic
 export const NATURAL_SLUGS: readonly NaturalSlug[] = NATURAL.map(([slug]) => slug);
 export const PROXIMITY_SLUGS: readonly ProximitySlug[] = PROXIMITY.map(([slug]) => slug);
 
+/** Whether a text is the name of a topic; a declared layer is one. */
 export function isTopicSlug(text: string): text is TopicSlug {
   return BY_SLUG.has(text);
 }
 
+/** The topic of a name. A layer has one while it is declared. */
 export function topicOf(slug: TopicSlug): Topic {
   return BY_SLUG.get(slug)!;
 }

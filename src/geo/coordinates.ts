@@ -68,6 +68,7 @@ export interface UnitVector {
   readonly z: number;
 }
 
+/** The direction of a location from the middle of a sphere with the radius 1. */
 export function unitVectorOf({ lat, lng }: Location): UnitVector {
   const shrink = Math.cos(lat * RADIANS);
   return {

@@ -19,6 +19,7 @@ const DECIDED_METERS = 1_000;
 /** How far beyond it a place must be, so that none of the US is refused. */
 const CLEAR_METERS = 50;
 
+/** Makes the border from the file beside this one. */
 export function makeLandBorder(): LandBorder {
   const { rings, towns, surveyed } = border as unknown as Record<keyof typeof border, Position[][]>;
   return {

@@ -37,6 +37,7 @@ function addGeometry(shape: { paths: Path[]; polygons: Path[][] }, geometry: unk
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
+/** Whether a value is a position of GeoJSON: two finite numbers, and perhaps more. */
 export function isPosition(value: unknown): value is [number, number] {
   return Array.isArray(value) && Number.isFinite(value[0]) && Number.isFinite(value[1]);
 }

@@ -92,6 +92,7 @@ type Scratch = [firsts: Uint32Array, lows: Uint32Array, highs: Uint32Array];
 /** The edges of the outline that is being made, and the bands in which they begin and end: kept, because a county's zones have 100,000. */
 let [firsts, lows, highs] = [0, 0, 0].map(() => new Uint32Array(1024)) as Scratch;
 
+/** Sorts the edges of rings into bands of latitude, so that a search looks at few of them. */
 export function makeOutline(rings: PackedRings): Outline {
   const ringCount = Math.abs(rings[0]!);
   if (ringCount === 1 && rings[1]! <= MOST_PLAIN_EDGES + 1) {

@@ -45,6 +45,7 @@ const AREA_CODES: readonly RegExp[] = [
   /^\/{3}\p{L}+\.\p{L}+\.\p{L}+$/u,
 ];
 
+/** The finding for a code that names an area (plus codes and the like) in place of a point; null for another text. */
 export function areaCodeFinding(text: string): LocationFinding | null {
   return AREA_CODES.some((code) => code.test(text)) ? 'area_code' : null;
 }

@@ -113,6 +113,7 @@ export function knownCounties(): CountyShapes {
   return loadCounties().shapes;
 }
 
+/** Takes what another thread has read (`knownCounties`). */
 export function useCounties(shapes: CountyShapes): void {
   loaded = indexed(shapes);
 }

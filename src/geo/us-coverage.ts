@@ -72,6 +72,7 @@ const ISLAND_KM = 3;
 
 let nation: Outline | undefined;
 
+/** The outline of the US; read at its first use. */
 export function nationOutline(): Outline {
   nation ??= readNation();
   return nation;
@@ -82,6 +83,7 @@ export function knownCoverage() {
   return { outline: nationOutline(), foreign: foreignOutline(), border: landBorder(), tiles };
 }
 
+/** Takes what another thread has read (`knownCoverage`). */
 export function useCoverage(known: ReturnType<typeof knownCoverage>): void {
   nation = known.outline;
   foreignLand = known.foreign;

@@ -37,6 +37,7 @@ type Widened<T> = T extends string
       ? { readonly [Name in keyof T]: Widened<T[Name]> }
       : T;
 
+/** The JSON Schema of job files, for editors: `jobs/job.schema.json`. */
 export function jobFileJsonSchema(): SettingsSchema {
   const schema = z.toJSONSchema(jobFileSchema, {
     target: 'draft-7',

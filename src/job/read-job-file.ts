@@ -95,6 +95,7 @@ export function parseJobFile(text: string, file: string): JobFile {
   );
 }
 
+/** Reads a job file and finds its problems, each with its line. The text of a line that may hold a key is not shown. */
 export function checkJobText(text: string): CheckedJobFile {
   const { LineCounter, parseDocument, visit } = yaml();
   const lines = new LineCounter();

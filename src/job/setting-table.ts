@@ -370,6 +370,7 @@ export const DEFAULTS = Object.fromEntries(
   ),
 ) as Defaults;
 
+/** The help of a setting, with its default where it has one. */
 export function formatHelp({ help, default: value, flags = {} }: Setting): string {
   if (typeof value === 'boolean' || value === undefined || value === '') return help;
   const isShare = Object.values(flags).some(({ type }) => type === 'share');

@@ -57,10 +57,12 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   throw new PerilbookError('INTERRUPTED', 'The signal was aborted', hint, {}, signal.reason);
 }
 
+/** Whether a program gave an object; an array is one, too. */
 export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
+/** Whether a program gave a text. */
 export function isText(value: unknown): value is string {
   return typeof value === 'string';
 }

@@ -194,6 +194,7 @@ function codeIn(row: unknown, name: string): Coordinate {
   return typeof code === 'number' || typeof code === 'string' ? code : null;
 }
 
+/** The names of the columns that each row gets, in their order. */
 export function columnNames({ topics, counts, losses }: Job): string[] {
   // Rows of a program have no value column, so rates alone.
   return addedColumns(topics, '', counts, losses ? 'rates' : 'none').map(({ name }) => name);

@@ -80,6 +80,7 @@ export function positionOf({ lat, lng }: Location): [lng: number, lat: number] {
   return [round(lng, 5), round(lat, 5)];
 }
 
+/** Rounds to decimals; never -0. */
 export function round(value: number, decimals: number): number {
   const scale = 10 ** decimals;
   return Math.round(value * scale) / scale + 0;

@@ -134,6 +134,7 @@ export function* airQualityYears(
   }
 }
 
+/** The radon zones of counties: 1 where the potential is highest. */
 export function* radonZones(
   counties: readonly SampleCounty[],
   random: Random,

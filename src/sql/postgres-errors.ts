@@ -55,6 +55,7 @@ function isOfConnection(error: Error): boolean {
   return 'syscall' in error && /^(?:connect|getaddrinfo|read|write)$/.test(String(error.syscall));
 }
 
+/** What an error of PostgreSQL means for the work: to be done again after a conflict or on another connection, or final. */
 export function classifyError(error: unknown): ErrorMeaning {
   const { code = '', message = '' } = error as { code?: string; message?: string };
   if (code === '08P01' && !POOLER_WAITS.test(message)) return 'final';

@@ -86,6 +86,7 @@ export interface SqlDatabase {
   transact<T>(work: () => SqlWork<T>): Promise<T>;
 }
 
+/** A statement with its values, and the type of its rows. */
 export function statement<Row extends object>(
   sql: string,
   values: readonly SqlValue[] = [],
@@ -110,6 +111,7 @@ export interface SqlReading<T> {
   take(rows: readonly (readonly object[])[]): T;
 }
 
+/** A reading of one statement that takes its rows as they are. */
 export function readRows<Row extends object>(query: SqlStatement<Row>): SqlReading<Row[]> {
   return { statements: [query], take: ([rows]) => rows as Row[] };
 }

@@ -35,6 +35,7 @@ export interface PlainError {
   readonly coded: Pick<PerilbookError, 'code' | 'hint' | 'context'> | null;
 }
 
+/** An error as data, because messages between threads keep no class. */
 export function plainError(error: unknown): PlainError {
   if (!(error instanceof Error)) return { message: String(error), stack: undefined, coded: null };
   const { message, stack } = error;
@@ -45,6 +46,7 @@ export function plainError(error: unknown): PlainError {
   return { message, stack, coded };
 }
 
+/** The error that `plainError` took apart. */
 export function rebuildError({ message, stack, coded }: PlainError): Error {
   if (coded !== null) return new PerilbookError(coded.code, message, coded.hint, coded.context);
   return Object.assign(new Error(message), { stack });

@@ -250,6 +250,7 @@ function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
+/** The client for downloads, which names this program and the user's contact to publishers. */
 export function clientFor(
   { env, version = '0' }: CliContext,
   { contact, mirror, own }: DataSettings,

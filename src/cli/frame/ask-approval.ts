@@ -16,6 +16,7 @@ interface Approval {
   readonly later: string;
 }
 
+/** Whether a person can be asked: input and messages are a terminal, and messages are no log. */
 export function canAsk({ stdin, stderr, log }: CliContext): boolean {
   return log === undefined && stdin.isTTY === true && stderr.isTTY === true;
 }

@@ -101,6 +101,7 @@ export function dataFolder({ env }: CliContext): string {
   return folder;
 }
 
+/** What a run needs of the command's environment. */
 export function runHost(
   context: CliContext,
   notice: RunHost['notice'] = (message) => say(context, message),

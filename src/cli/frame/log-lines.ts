@@ -18,6 +18,7 @@ export function wantsJsonLog(args: readonly string[]): boolean {
   );
 }
 
+/** A line of the log: JSON with time, level and event first. */
 export function logLine<Event extends keyof LogEvents>(
   now: number,
   level: LogLevel,

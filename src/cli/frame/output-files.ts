@@ -36,6 +36,7 @@ export function reportFile(context: CliContext, report: string | undefined): str
     : resolve(context.workingFolder, pathGiven('--report', report));
 }
 
+/** The file of the report, which replaces an earlier report alone. */
 export function reportOutput(file: string): Output {
   return recognizedOutput(file, 'the report', /<meta name="generator" content="Perilbook">/);
 }

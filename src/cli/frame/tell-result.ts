@@ -83,6 +83,7 @@ export async function tellResult(
   say(context, `${context.stderr.isTTY === true ? '\n' : ''}${lines.join('\n')}`);
 }
 
+/** The width and colour of messages; a log has no colour. */
 export function styleOf(context: CliContext): OutputStyle {
   const color = context.log === undefined ? colorFor(context, context.stderr) : noColor;
   return { width: lineWidth(context.stderr), color };

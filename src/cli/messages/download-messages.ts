@@ -104,6 +104,7 @@ function bySentence(
   return [...names].map(([sentence, of]) => `${of.join(', ')}: ${sentence}`);
 }
 
+/** What `data get --dry-run --json` prints. */
 export function downloadPlanJson(
   wanted: readonly WantedSource[],
   states: readonly string[] | null,
@@ -219,6 +220,7 @@ const comparedBy = ({ download }: Source): string =>
     ? 'its ids and codes'
     : 'its ids alone, so that cannot be told';
 
+/** What `data get` and `data update` print with `--json`. */
 export function sourceOutcomesJson(outcomes: readonly SourceOutcome[]): DataGetJson {
   return {
     sources: outcomes.map(({ source, slices, newFiles, loaded, error }) => ({

@@ -135,6 +135,7 @@ type Format = Parameters<typeof styleText>[0];
 
 export type Color = (format: Format, text: string) => string;
 
+/** Text as it is, where nothing is coloured. */
 export const noColor: Color = (_, text) => text;
 
 /** Whether the terminal can only print plain lines. */

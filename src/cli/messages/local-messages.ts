@@ -192,6 +192,7 @@ function topicNames(topics: readonly TopicSlug[]): string {
 
 const MOST_NAMED = 5;
 
+/** What a plan of local data says of its places: how many are looked up, and how many are here. */
 export function localVerdict({ plan, summary }: Prepared): string {
   const { cells_cached: cached, cells_rejected: rejected } = summary;
   if (plan.order.length === 0) {

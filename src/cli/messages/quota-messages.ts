@@ -21,6 +21,7 @@ export interface Quota {
   readonly freeCalls: number;
 }
 
+/** What `quota --json` prints of an account. */
 export function quotaJson({ state, hasSubscription, freeCalls }: Quota): QuotaJson {
   const { subscription, reserve, name, isAssumed = false } = state.account;
   const { period, spending, available } = state;
@@ -126,6 +127,7 @@ function exhaustedMessage({
   ];
 }
 
+/** What `quota --by … --json` prints. */
 export function statementJson(by: StatementBy, rows: readonly StatementRow[]): StatementLineJson[] {
   return rows.map((row) => ({ ...formatSpender(by, row), ...figuresOf(row) }));
 }

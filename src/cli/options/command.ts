@@ -97,6 +97,7 @@ export function runnableCommands(commands: readonly Command[]): Command[] {
   ]);
 }
 
+/** The names of options and their short forms. */
 export function optionNames(options: CommandOptions = {}): string[] {
   return Object.entries(options).flatMap(([name, { alias }]) =>
     alias === undefined ? [name] : [name, alias],

@@ -45,6 +45,7 @@ const OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   INTERRUPTED: EXIT.interrupted,
 };
 
+/** The exit code of an error. One that has no code of ours is a bug. */
 export function exitCodeOfError(error: unknown): number {
   return error instanceof PerilbookError ? exitCodeOf(error.code) : EXIT.bug;
 }
@@ -53,6 +54,7 @@ function exitCodeOf(code: ErrorCode): number {
   return OF_CODE[code] ?? EXIT.usage;
 }
 
+/** The exit code of a run, by its stop; without one by its rows. */
 export function exitCodeOfRun({ state, stop, summary }: RunResult): number {
   if (stop === null)
     return state === 'complete' && !hasTooManyInvalid(summary) ? EXIT.complete : EXIT.someFailed;

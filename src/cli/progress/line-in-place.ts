@@ -18,6 +18,7 @@ interface ShownLine {
   end(): void;
 }
 
+/** A line on the terminal that the next one replaces, also where it was wrapped. */
 export function lineInPlace(context: CliContext): LineInPlace {
   const { stderr } = context;
   const columns = () => Math.max(20, stderr.columns || 80);

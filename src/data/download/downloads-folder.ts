@@ -84,6 +84,7 @@ export function readManifest(folder: string): Map<string, FileEntry> {
   return new Map(Object.entries(manifest?.files ?? {}));
 }
 
+/** Writes the list of downloaded files, whole or not at all. */
 export function writeManifest(folder: string, manifest: Manifest): void {
   const file = join(folder, MANIFEST_FILE);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -162,6 +163,7 @@ const partState = z.object({
 });
 export type PartState = z.infer<typeof partState>;
 
+/** The name of a file's partial download. */
 export const partOf = (target: string): string => `${target}.part`;
 
 /** The partial download of a file if it can be resumed. Only a strong ETag or a date is allowed in If-Range (RFC 9110, 13.1.5). */
@@ -188,6 +190,7 @@ export function readPartState<T>(part: string, schema: z.ZodType<T>): T | null {
   return resultOrNull(() => schema.parse(JSON.parse(readFileSync(`${part}.json`, 'utf8'))));
 }
 
+/** Removes a partial download and what was noted of it. */
 export function dropPart(part: string): void {
   rmSync(part, { force: true });
   rmSync(`${part}.json`, { force: true });

@@ -31,6 +31,7 @@ export interface PageAnswer {
   readonly crs?: { readonly properties?: { readonly name?: unknown } };
 }
 
+/** The attributes of a feature: Esri JSON and GeoJSON name them differently. */
 export const attributesOf = ({ attributes, properties }: LayerFeature) =>
   attributes ?? properties ?? {};
 
@@ -61,5 +62,6 @@ export function formatQuery(
   return `${layer}/query?${new URLSearchParams({ ...parameters, ...bounds })}`;
 }
 
+/** The parameter that simplifies outlines; none where they are taken as they are. */
 export const simplification = ({ simplifiedBy }: LayerRequest): Readonly<Record<string, string>> =>
   simplifiedBy === undefined ? {} : { maxAllowableOffset: String(simplifiedBy) };

@@ -48,6 +48,7 @@ function squareAt(lat: number, lng: number, side: number): Box {
 
 type TileBounds = NonNullable<FileEntry['tiles']>[number];
 
+/** A box as a manifest keeps it. */
 export const boundsOf = ({ minLng, minLat, maxLng, maxLat }: Box): TileBounds => [
   minLng,
   minLat,
@@ -55,6 +56,7 @@ export const boundsOf = ({ minLng, minLat, maxLng, maxLat }: Box): TileBounds =>
   maxLat,
 ];
 
+/** The box of a manifest's bounds. */
 export const boxOfBounds = ([minLng, minLat, maxLng, maxLat]: TileBounds): Box => ({
   minLng,
   minLat,

@@ -49,8 +49,10 @@ export function listSlices(
 /** The slice of a file, by its key in the manifest. */
 export const sliceOfKey = (key: string): Slice => key.split('/')[0]!;
 
+/** The name of a request of a slice; the first has that of the slice. */
 export const keyOf = (slice: Slice, index: number): string =>
   index === 0 ? slice : `${slice}/${index + 1}`;
+/** How long after a check a source is asked again. */
 export const staleAfterMs = ({ staleAfterDays }: Source): number => staleAfterDays * DAY_MS;
 
 /** The largest allowed size of a file. */

@@ -64,6 +64,7 @@ const AT_ONCE_PER_HOST = 2;
 const SILENCE_MS = 60_000;
 const MOST_REDIRECTS = 5;
 
+/** Makes the client of downloads. Connections are kept by proxy. */
 export function createWebClient(options: WebClientOptions): WebClient {
   const { userAgent, env, mirror, own = [], silenceMs = SILENCE_MS } = options;
   const timeouts = {

@@ -29,6 +29,7 @@ export function datesIfOlder(
   return null;
 }
 
+/** `radon is of 2025 here and of 1993 in the load`. */
 export const olderText = (of: string, { now, before }: OlderDates): string =>
   `${of} is of ${before} here and of ${now} in the load`;
 

@@ -92,9 +92,11 @@ export function isPublishedFor(download: SourceDownload, state: string): boolean
 export function fileAt(url: string, rest: Omit<FileAddress, 'url'> = {}): FileDownload {
   return { kind: 'file', files: [{ url, ...rest }] };
 }
+/** Files that a page links to. @param links patterns of their addresses */
 export function linkedAt(page: string, ...links: string[]): LinkedDownload {
   return { kind: 'linked', page, links };
 }
+/** A layer of ArcGIS. @param layer its address, or one for each state */
 export function layerAt(
   layer: LayerDownload['layer'],
   rest: Omit<LayerDownload, 'kind' | 'layer'> = {},

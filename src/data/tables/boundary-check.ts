@@ -13,6 +13,7 @@ export type WithoutArea =
   | { readonly kind: 'outside_coverage' }
   | { readonly kind: 'no_areas' | 'incomplete_areas'; readonly state: string };
 
+/** Makes the functions that say why a location has no area, and which county or tract lacks its boundaries. */
 export function createBoundaryCheck(database: DataDatabase, versionOf: DataVersion) {
   const outlined = oncePerVersion(versionOf, () => countiesIn(database, 'areas_county'));
   const loaded = oncePerVersion(versionOf, () => boundaryCounties(database));

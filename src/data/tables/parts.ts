@@ -71,6 +71,7 @@ export function allParts(database: DataDatabase): ReadonlyMap<string, readonly A
   return Map.groupBy(rows.map(parsePart), ({ dataset, level }) => keyOfParts(dataset, level));
 }
 
+/** The name of a dataset's parts of a level, for maps. */
 export const keyOfParts = (dataset: DatasetName, level: Level): string => `${dataset}/${level}`;
 
 /** The name in messages and commands: `nri (tract)`, or `radon` for datasets without levels. */

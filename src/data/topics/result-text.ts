@@ -14,6 +14,7 @@ export interface ResultText {
  * `no_data`: the data is loaded, and the publisher has nothing on this place. */
 export type MissingReason = 'unavailable' | 'no_data';
 
+/** Whether a result is the reason why there is none. */
 export function isMissing(result: ResultText | MissingReason): result is MissingReason {
   return typeof result === 'string';
 }

@@ -77,6 +77,7 @@ export function startOfArray(head: Buffer): number {
   return isListOfObjects(head, at) ? at : -1;
 }
 
+/** Whether a list at a position begins with an object; an empty list does not. */
 export function isListOfObjects(bytes: Buffer, at: number): boolean {
   return bytes[at] === OPEN_LIST && bytes[skipSpace(bytes, at + 1)] === OPEN_OBJECT;
 }

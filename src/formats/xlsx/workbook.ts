@@ -130,6 +130,7 @@ export async function parsePart(zip: Zip, entry: ZipEntry, parser: SaxesParser):
   }
 }
 
+/** The name of an XML element without its prefix, which writers choose freely. */
 export function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }

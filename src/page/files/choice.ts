@@ -57,6 +57,7 @@ export const startSchema = z.strictObject({
   acceptedPrice: z.int().nonnegative().nullish(),
 });
 
+/** The job file of what was chosen on the page. @param columns those of the user's file */
 export function makeJobFile(choice: Choice, columns: readonly string[]): JobFile {
   const { lat, lng, placeOrder, optimize, header, order, source } = choice;
   const topics = TOPIC_SLUGS.filter((slug) => choice.topics.includes(slug));

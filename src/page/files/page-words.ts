@@ -29,6 +29,7 @@ export function makeErrorMessage(error: unknown): ErrorMessage {
   return { code: 'BUG', message: 'This is a bug in Perilbook', hint };
 }
 
+/** The HTTP status of an error; 500 for a bug. */
 export function statusOfError(error: unknown): number {
   if (error instanceof RefusedRequest) return error.status;
   if (error instanceof PerilbookError) return STATUS[error.code] ?? 422;
@@ -36,6 +37,7 @@ export function statusOfError(error: unknown): number {
   return typeof status === 'number' && status >= 400 && status < 500 ? status : 500;
 }
 
+/** Sends an error to the page. The text of a request that the server refused is not repeated. */
 export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   const status = statusOfError(error);
   const isRequest =

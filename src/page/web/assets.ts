@@ -76,5 +76,6 @@ export const PAGE_LIBRARIES = [
 export const libraryFile = (specifier: string): string =>
   `library-${specifier.replaceAll(/\W+/g, '-')}.js`;
 
+/** The file of a library in `node_modules`. */
 export const libraryInCheckout = (specifier: string): URL =>
   new URL(import.meta.resolve(specifier));

@@ -71,6 +71,7 @@ const storedSummary = z
   .nullable()
   .catch(null);
 
+/** What was planned and spent by the record of a run, and all that the ledger has of the job by kind of call. */
 export async function gatherCredits(
   { job, store, summary, connection }: Prepared,
   run: RunRecord | null,
@@ -94,6 +95,7 @@ export async function gatherCredits(
   };
 }
 
+/** What is still to be bought, and when the next run can. */
 export async function leftOver(
   { job, plan, store }: Prepared,
   run: RunRecord | null,

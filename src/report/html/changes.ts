@@ -17,6 +17,7 @@ import {
   table,
 } from './html.ts';
 
+/** What has changed since an earlier output; null where none was compared. */
 export function changesSection(facts: Facts): Html | null {
   const { changes } = facts;
   if (changes === null) return null;

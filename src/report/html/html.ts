@@ -111,6 +111,7 @@ ${lines}</tbody>${foot !== null && html`\n<tfoot><tr>${foot}</tr></tfoot>`}
 </table>`;
 }
 
+/** A word with a capital letter. */
 export function capital(word: string): string {
   return word[0]!.toUpperCase() + word.slice(1);
 }
@@ -125,6 +126,7 @@ export function bar(part: number, whole: number, tone: BarTone): Html {
   return html`<svg class="bar" aria-hidden="true" focusable="false"><rect class="rail" width="100%" height="100%"/><rect class="t-${tone}" width="${width.toFixed(1)}%" height="100%"/></svg>`;
 }
 
+/** A bar of parts beside one another; a part of 0 is not drawn. */
 export function stackedBar(
   parts: readonly { readonly tone: BarTone; readonly part: number }[],
 ): Html {
@@ -141,6 +143,7 @@ export function stackedBar(
   return html`<svg class="bar" aria-hidden="true" focusable="false">${rects}</svg>`;
 }
 
+/** A cell of a table with a share, as a bar and in percent. */
 export function shareCell(part: number, whole: number, tone: BarTone): Html {
   return html`<td class="share"><span>${bar(part, whole, tone)}<b>${percent(part, whole)}</b></span></td>`;
 }

@@ -73,6 +73,7 @@ export function firstLayer(facts: Facts): number {
   return headline === null ? 0 : layerOf(facts, headline.peril.topic);
 }
 
+/** The number of a topic's layer on the map; -1 for none. */
 export function layerOf(facts: Facts, slug: TopicSlug): number {
   return layersOf(facts).findIndex((layer) => layer.slug === slug);
 }

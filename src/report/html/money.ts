@@ -3,6 +3,7 @@ import { percent } from '../figures/facts.ts';
 import type { Credits } from '../figures/spending.ts';
 import { bar, type Html, html, makeScrollable, section, table } from './html.ts';
 
+/** What was planned, spent and may have been spent. */
 export function creditsSection(
   { isMadeUp, planned, charged, unknown, inFlight, allowed, saved, ledger }: Credits,
   runAt: string | null,

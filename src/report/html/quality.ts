@@ -2,6 +2,7 @@ import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { type Facts, type LocalDataset, lineText, percent } from '../figures/facts.ts';
 import { capital, type Html, html, isolateText, makeScrollable, section, table } from './html.ts';
 
+/** The problems of the file's rows, with where they are. */
 export function qualitySection({ problems, unit, rows, all }: Facts): Html {
   const located = all.locations;
   const heads = html`<th scope="col">Problem</th><th scope="col" class="n">Rows</th><th scope="col">${capital(unit)}s of the file</th>`;

@@ -50,6 +50,7 @@ function checkSubscription(subscription: Subscription): void {
   throw accountError(`Cannot use subscription "${subscription.name}" with ${terms}`, hint);
 }
 
+/** The error of a command for accounts or keys. */
 export function accountError(message: string, hint: string): PerilbookError {
   return new PerilbookError('SERVICE_ACCOUNT', message, hint);
 }
@@ -89,6 +90,7 @@ export const ACCOUNT_COLUMNS = `a.id, a.name, a.subscription, a.credits_per_mont
   a.credits_per_minute AS "creditsPerMinute", a.overage_rate AS "overageRate", CAST(a.overages AS integer) AS overages,
   a.signed_up_at AS "signedUpAt"`;
 
+/** Reads the row of an account. */
 export function parseAccount(row: AccountRow): ServiceAccount {
   const {
     id,
@@ -181,6 +183,7 @@ export function* findAccount(name: string, lock = ''): SqlWork<ServiceAccount> {
   return parseAccount(row);
 }
 
+/** All accounts, by name. */
 export function* listAccounts(): SqlWork<ServiceAccount[]> {
   const [rows] = yield* read(statement<AccountRow>(`${SELECT_ACCOUNTS} ORDER BY a.name`));
   return rows.map(parseAccount);

@@ -134,6 +134,7 @@ export function* revokeKey({ now }: EngineDialect, keyId: number): SqlWork<void>
   if (revoked.length === 0) throw keyNotFound(keyId);
 }
 
+/** The keys of an account, or of all (null), oldest first, with their state by the database's clock. The keys themselves are not stored. */
 export function* listKeys(dialect: EngineDialect, account: string | null): SqlWork<KeyInfo[]> {
   const sql = `${SELECT_KEYS} WHERE CAST($1 AS text) IS NULL OR a.name = $1 ORDER BY k.id`;
   const [rows, [instantRow]] = yield* read(statement<StoredKey>(sql, [account]), instant(dialect));

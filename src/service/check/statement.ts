@@ -118,6 +118,7 @@ export class Broken extends Error {}
 /** Whether the statement holds is unknown. */
 export class NotChecked extends Error {}
 
+/** Ends the check of a statement that does not hold. @param problem what the service did */
 export function expect(condition: boolean, problem: string): asserts condition {
   if (!condition) throw new Broken(problem);
 }

@@ -25,6 +25,7 @@ export interface FailureReply {
   readonly status?: number;
 }
 
+/** The `meta` of an answer. @param timestamp ISO 8601 */
 export function makeMeta(
   requestId: string,
   timestamp: string,
@@ -52,6 +53,7 @@ function failureEnvelope(
   return { error: { code: failure, message }, meta };
 }
 
+/** Sends a failure with its status and headers; no cache may keep it. */
 export function sendFailure(reply: FastifyReply, failure: FailureReply, now: number): FastifyReply {
   if (failure.retryAfter !== undefined) reply.header(HEADERS.retryAfter, failure.retryAfter);
   if (failure.sample) reply.header(HEADERS.sampleData, 'true');
