@@ -17,7 +17,8 @@ export interface AccountState {
   readonly available: number;
 }
 
-/** @param keys fingerprints of the keys that the job uses; left out where they are not known */
+/** The period of an account now, and what a job may still spend of it: nothing where the service has called the quota used up.
+ * @param keys fingerprints of the keys that the job uses; left out where they are not known */
 export async function accountState(
   account: JobAccount,
   store: Store,

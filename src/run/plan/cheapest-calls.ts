@@ -56,7 +56,7 @@ const BUNDLE_CHOICES: readonly (readonly BundleKind[])[] = [
   BUNDLE_KINDS,
 ];
 
-/** The cheapest bundle that returns a topic and that a key may buy. */
+/** A bundle that returns a topic and that a key may buy: of two the one that the contract prices lower, whatever the service charges. */
 export function bundleWith(priceList: PriceList, topic: TopicSlug): BundleKind | undefined {
   return priceList.bundles ? BUNDLE_KINDS.find((kind) => priceList[kind].has(topic)) : undefined;
 }

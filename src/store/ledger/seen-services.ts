@@ -94,7 +94,7 @@ export function* readSampleMark(source: number): SqlWork<SampleMark | null> {
   return mark ? { until: mark.until, still: mark.still === 1 } : null;
 }
 
-/** The assumed contents of the bundles. */
+/** What each bundle was last seen to return. Null: it was not seen, or returned less than promised and too long ago to be relied on. */
 export function* readBundleContents(
   { dialect }: SqlDatabase,
   source: number,
