@@ -13,6 +13,7 @@ import {
 import { yamlProblem } from '../base/yaml-problems.ts';
 import { perilbookColumns } from '../columns/row.ts';
 import { columnsOfLayer, snakeCase } from '../columns/topic-columns.ts';
+import type { Scope } from '../contract/credits.ts';
 import {
   type LayerDescription,
   layerSchema,
@@ -239,7 +240,9 @@ function* zipAtOdds({
     yield [['states'], 'a ZIP code does not tell its state: leave states out'];
 }
 
-/** A name that commands, data or tables use for something else. */
+const BUNDLE_SCOPE: Scope = 'bundle';
+
+/** A name that commands, data, keys or tables use for something else. */
 function* nameAtOdds({
   layer,
 }: LayerDescription): Generator<[path: PropertyKey[], message: string]> {
@@ -247,6 +250,9 @@ function* nameAtOdds({
   if (builtIn.includes(layer)) yield [['layer'], `${layer} is a topic already`];
   else if ((TOPIC_GROUPS as readonly string[]).includes(layer))
     yield [['layer'], `${layer} is a group of topics: choose another name`];
+  // A key of our own service with this scope would open bundles, too.
+  else if (layer === BUNDLE_SCOPE)
+    yield [['layer'], `${layer} is a scope of keys: choose another name`];
   else if (SOURCES.some(({ name, loader }) => [name, loader, 'sample'].includes(layer)))
     yield [['layer'], `perilbook data has other data called ${layer}: choose another name`];
   // The outlines of the layer my_zone are in a table of this name.
