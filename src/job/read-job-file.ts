@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type * as Yaml from 'yaml';
 import type { Document } from 'yaml';
@@ -7,19 +6,14 @@ import { hasSystemCode, PerilbookError } from '../base/errors.ts';
 import { grouped } from '../base/format-numbers.ts';
 import { readFileText } from '../base/pipes.ts';
 import { textWidth } from '../base/printable.ts';
-import type { SchemaIssue } from '../base/schema-issues.ts';
 import { shellWord } from '../base/shell-words.ts';
 import { yamlProblem } from '../base/yaml-problems.ts';
 import { didYouMeanFile } from '../rows/files/input-file.ts';
 import { checkSettings, type JobFile } from './job-file.ts';
 import { holdsKey, KEY_HINT, looksLikeKey, mayHoldKey, namesKey } from './key-shapes.ts';
+import { type InFile, offsetOfMember, yaml } from './yaml-members.ts';
 
 /** A part of a document, with its offsets. */
-type InFile = { readonly range?: readonly number[] | null } | undefined;
-
-/** Loaded only for a job file: its 72 modules take 15 ms to load. */
-const yaml = () => createRequire(import.meta.url)('yaml') as typeof Yaml;
-
 const EXAMPLES = fileURLToPath(new URL('../../jobs', import.meta.url));
 
 export interface JobProblem {
@@ -113,7 +107,7 @@ export function checkJobText(text: string): CheckedJobFile {
     };
   };
   const problemAt = (path: readonly PropertyKey[], message: string) =>
-    at(findOffset(document, { path, message }), message);
+    at(offsetOfMember(document, path, false), message);
   const broken = document.errors.map((error) => at(error.pos[0], yamlProblem(error)));
   visit(document, {
     // Of a setting that is given twice the first is checked, and its place is shown.
@@ -156,7 +150,11 @@ export function checkJobText(text: string): CheckedJobFile {
     const isSecret = issue.isName
       ? issue.isHidden === true || namesKey(String(issue.path.at(-1)))
       : isScalarKey(document, issue.path);
-    const problem = at(findOffset(document, issue), name + issue.message, isSecret);
+    const problem = at(
+      offsetOfMember(document, issue.path, issue.isName === true),
+      name + issue.message,
+      isSecret,
+    );
     return issue.hint === undefined ? problem : { ...problem, hint: issue.hint };
   });
   const problems = [...broken, ...wrong].sort((a, b) => a.line - b.line || a.column - b.column);
@@ -202,21 +200,4 @@ function shownLine(text: string, line: number, column: number): string {
   const from = shown.length > SHOWN_LETTERS ? Math.max(0, at - SHOWN_LETTERS / 2) : 0;
   const part = shown.slice(from, from + SHOWN_LETTERS);
   return `\n    ${part}\n    ${' '.repeat(textWidth(part.slice(0, at - from).replaceAll('\t', ' ')))}^`;
-}
-
-/** The offset of a setting. An unknown setting's offset is that of its name: its value may begin lines below. */
-function findOffset(document: Document.Parsed, { path, isName }: SchemaIssue): number {
-  for (let length = path.length; length > 0; length--) {
-    const part = path.slice(0, length);
-    const node = isName ? nameAt(document, part) : (document.getIn(part, true) as InFile);
-    if (node?.range) return node.range[0]!;
-  }
-  return 0;
-}
-
-function nameAt(document: Document.Parsed, path: readonly PropertyKey[]): InFile {
-  const { isMap, isScalar } = yaml();
-  const parent = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
-  const isIt = ({ key }: { key: unknown }) => isScalar(key) && key.value === path.at(-1);
-  return isMap(parent) ? (parent.items.find(isIt)?.key as InFile) : undefined;
 }

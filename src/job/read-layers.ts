@@ -1,7 +1,4 @@
-import { createRequire } from 'node:module';
 import { dirname, resolve } from 'node:path';
-import type * as Yaml from 'yaml';
-import type { Document } from 'yaml';
 import { PerilbookError } from '../base/errors.ts';
 import { readFileText } from '../base/pipes.ts';
 import {
@@ -23,11 +20,9 @@ import {
 import { declareLayers, isBuiltIn, MOST_LAYERS, TOPICS, withBrought } from '../contract/topics.ts';
 import { SOURCES } from '../data/sources/source-table.ts';
 import { TOPIC_GROUPS } from './topic-choice.ts';
+import { offsetOfMember, yaml } from './yaml-members.ts';
 
 /* Reads and checks the descriptions of layers that a user wrote. */
-
-/** Loaded only for a description. */
-const yaml = () => createRequire(import.meta.url)('yaml') as typeof Yaml;
 
 interface LayerProblem {
   readonly line: number;
@@ -128,7 +123,7 @@ function checkLayerText(text: string, file: string): CheckedLayer {
   }
   const said: unknown = document.toJS();
   const atPath = (path: readonly PropertyKey[], message: string) =>
-    at(offsetOf(document, path), [path.join('.'), message].filter(Boolean).join(': '));
+    at(offsetOfMember(document, path, true), [path.join('.'), message].filter(Boolean).join(': '));
   const schema = schemaOf(said);
   // Without the kind, the other members cannot be judged.
   if (schema === null)
@@ -165,21 +160,6 @@ const wordsOf = ({ shape }: LayerSchema): SchemaWords =>
     (path) => (path.length === 0 ? Object.keys(shape) : []),
     () => false,
   );
-
-/** The place of a member, or of the nearest one around it that the file has. */
-function offsetOf(document: Document, path: readonly PropertyKey[]): number {
-  for (let length = path.length; length > 0; length--) {
-    const parent = document.getIn(path.slice(0, length - 1), true) as
-      | { items?: readonly { key?: { range?: number[]; value?: unknown }; range?: number[] }[] }
-      | undefined;
-    const last = path[length - 1]!;
-    const pair = parent?.items?.find(({ key }) => key?.value === last);
-    const item = typeof last === 'number' ? parent?.items?.[last] : undefined;
-    const range = pair?.key?.range ?? item?.range;
-    if (range !== undefined) return range[0]!;
-  }
-  return 0;
-}
 
 /** Files are beside the description. */
 function withPaths(layer: LayerDescription, folder: string): LayerDescription {
