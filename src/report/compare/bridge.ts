@@ -97,47 +97,50 @@ interface StepSum {
   readonly examples: RowExample[];
 }
 
+/** Takes a row: what it was and is, null where it was not there. */
+type AddRow = (
+  then: RowState | null,
+  now: RowState | null,
+  hasMoved: boolean,
+  example: () => RowExample,
+) => void;
+
 /** Adds up the bridge of one sum, row by row. @param isCounted whether a class is counted */
 export function makeBridgeSums(scale: Scale, isCounted: (rating: number) => boolean) {
   const before = { rows: 0, value: 0 };
   const after = { rows: 0, value: 0 };
   const sums = new Map<StepName, StepSum>();
+  const add: AddRow = (then, now, hasMoved, example) => {
+    for (const [side, state] of [
+      [before, then],
+      [after, now],
+    ] as const) {
+      if (state === null || !isCounted(state.rating)) continue;
+      side.rows++;
+      side.value += state.value;
+    }
+    // For a count of rows, each row has the value 1.
+    const alone = (state: RowState | null) => state && { ...state, value: 1 };
+    const byRows = sumSteps(scale, alone(then), alone(now), hasMoved, isCounted);
+    for (const [index, [step, value]] of sumSteps(
+      scale,
+      then,
+      now,
+      hasMoved,
+      isCounted,
+    ).entries()) {
+      const rows = byRows[index]![1];
+      if (rows === 0 && value === 0) continue;
+      const sum = sums.get(step) ?? { rows: 0, change: { rows: 0, value: 0 }, examples: [] };
+      sum.rows++;
+      sum.change.rows += rows;
+      sum.change.value += value;
+      if (sum.examples.length < EXAMPLES) sum.examples.push(example());
+      sums.set(step, sum);
+    }
+  };
   return {
-    add(
-      then: RowState | null,
-      now: RowState | null,
-      hasMoved: boolean,
-      example: () => RowExample,
-    ): void {
-      for (const [side, state] of [
-        [before, then],
-        [after, now],
-      ] as const) {
-        if (state === null || !isCounted(state.rating)) continue;
-        side.rows++;
-        side.value += state.value;
-      }
-      // For a count of rows, each row has the value 1.
-      const alone = (state: RowState | null) => state && { ...state, value: 1 };
-      const byRows = sumSteps(scale, alone(then), alone(now), hasMoved, isCounted);
-      for (const [index, [step, value]] of sumSteps(
-        scale,
-        then,
-        now,
-        hasMoved,
-        isCounted,
-      ).entries()) {
-        const rows = byRows[index]![1];
-        if (rows === 0 && value === 0) continue;
-        const sum = sums.get(step) ?? { rows: 0, change: { rows: 0, value: 0 }, examples: [] };
-        sum.rows++;
-        sum.change.rows += rows;
-        sum.change.value += value;
-        if (sum.examples.length < EXAMPLES) sum.examples.push(example());
-        sums.set(step, sum);
-      }
-    },
-
+    add,
     bridge(): Bridge {
       const steps = STEP_NAMES.filter((step) => sums.has(step)).map((step) => ({
         step,
@@ -165,22 +168,17 @@ export interface ClassChange {
 /** Counts the changes from class to class, row by row. */
 export function makeClassChanges({ classes }: Scale) {
   const sums = new Map<string, { rows: number; value: number; readonly examples: RowExample[] }>();
+  const add: AddRow = (then, now, hasMoved, example) => {
+    if (then === null || now === null || hasMoved || then.rating === now.rating) return;
+    const key = `${then.rating} ${now.rating}`;
+    const sum = sums.get(key) ?? { rows: 0, value: 0, examples: [] };
+    sums.set(key, sum);
+    sum.rows++;
+    sum.value += now.value;
+    if (sum.examples.length < EXAMPLES) sum.examples.push(example());
+  };
   return {
-    add(
-      then: RowState | null,
-      now: RowState | null,
-      hasMoved: boolean,
-      example: () => RowExample,
-    ): void {
-      if (then === null || now === null || hasMoved || then.rating === now.rating) return;
-      const key = `${then.rating} ${now.rating}`;
-      const sum = sums.get(key) ?? { rows: 0, value: 0, examples: [] };
-      sums.set(key, sum);
-      sum.rows++;
-      sum.value += now.value;
-      if (sum.examples.length < EXAMPLES) sum.examples.push(example());
-    },
-
+    add,
     changes(): ClassChange[] {
       const changes = [...sums].map(([key, sum]) => {
         const [before, now] = key.split(' ').map((rating) => classes[Number(rating)]!.name);
