@@ -270,6 +270,38 @@ test('parts that are cut off, changed or longer than declared are refused, and n
   await assert.rejects(async () => allRows(await open(bomb), [0]), /longer than its header states/);
 });
 
+/** 300 tags in one another, each closed. */
+const NESTED = '<a>'.repeat(300) + '</a>'.repeat(300);
+
+const PLACE_ROWS =
+  '<row r="1"><c r="A1" t="s"><v>0</v></c></row><row r="2"><c r="A2"><v>1</v></c></row>';
+
+test('a part whose tags are nested without end is refused: a small file does not fill the memory', async () => {
+  const sheet = { name: 'S', rows: PLACE_ROWS };
+  const plain = { strings: ['<si><t>x</t></si>'] };
+  assert.deepEqual((await open(workbook([sheet], plain))).columns, ['x']);
+  for (const [part, content] of [
+    ['the sheet "S"', workbook([{ ...sheet, rows: NESTED + PLACE_ROWS }], plain)],
+    ['its part xl/sharedStrings.xml', workbook([sheet], { strings: [...plain.strings, NESTED] })],
+    ['its part xl/styles.xml', workbook([sheet], { ...plain, styles: NESTED })],
+    ['its part xl/workbook.xml', workbook([sheet], { ...plain, workbookPr: NESTED })],
+  ] as const)
+    await assert.rejects(
+      async () => open(content),
+      new RegExp(`${part} cannot be read \\(its tags are nested too deeply\\)`),
+      part,
+    );
+});
+
+test('a row or cell without a reference is named by its place where it is refused', async () => {
+  const rows = (last: string) => `<row r="1048576"><c r="XFD1048576"><v>1</v></c>${last}</row>`;
+  await assert.rejects(
+    async () => open(made([{ name: 'S', rows: `${rows('')}<row/>` }])),
+    /row 1048577 is/,
+  );
+  await assert.rejects(async () => open(made([{ name: 'S', rows: rows('<c/>') }])), /cell XFE is/);
+});
+
 test('texts of a CSV are texts of a workbook, with all their characters, and are read back', async () => {
   const [csv, excel] = [join(folder, 'b.csv'), join(folder, 'b.xlsx')];
   writeFileSync(

@@ -1,4 +1,3 @@
-import { SaxesParser } from 'saxes';
 import { grouped } from '../../base/format-numbers.ts';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import type { Batches, TableRecord } from '../csv/parsed-records.ts';
@@ -9,8 +8,9 @@ import {
   type Value,
   type ValueType,
 } from '../typed-value.ts';
+import { localName, partParser } from './part-parser.ts';
 import { type SheetCell, sheetPieces } from './sheet-parser.ts';
-import { localName, openWorkbook, parsePart, readElements, type Workbook } from './workbook.ts';
+import { openWorkbook, parsePart, readElements, type Workbook } from './workbook.ts';
 
 /** What the cells of a workbook name by number. */
 export interface SheetCellReader {
@@ -246,23 +246,22 @@ async function readSharedStrings({
   let text = '';
   let isText = false;
   let phonetic = 0;
-  const parser = new SaxesParser();
-  parser.on('opentag', ({ name }) => {
-    const local = localName(name);
-    if (local === 'si') text = '';
-    else if (local === 'rPh') phonetic++;
-    else if (local === 't') isText = phonetic === 0;
-  });
-  const addText = (part: string) => {
-    if (isText) text += part;
-  };
-  parser.on('text', addText);
-  parser.on('cdata', addText);
-  parser.on('closetag', ({ name }) => {
-    const local = localName(name);
-    if (local === 'si') keep(text);
-    else if (local === 'rPh') phonetic--;
-    else if (local === 't') isText = false;
+  const parser = partParser({
+    opens(name) {
+      const local = localName(name);
+      if (local === 'si') text = '';
+      else if (local === 'rPh') phonetic++;
+      else if (local === 't') isText = phonetic === 0;
+    },
+    says(part) {
+      if (isText) text += part;
+    },
+    closes(name) {
+      const local = localName(name);
+      if (local === 'si') keep(text);
+      else if (local === 'rPh') phonetic--;
+      else if (local === 't') isText = false;
+    },
   });
   await parsePart(zip, entry, parser);
   return (index) =>

@@ -1,5 +1,5 @@
-import { SaxesParser } from 'saxes';
-import { localName, partDecoder, type Workbook } from './workbook.ts';
+import { type Attributes, localName, partParser } from './part-parser.ts';
+import { partDecoder, type Workbook } from './workbook.ts';
 
 /** A cell, and its position in the characters of the sheet's XML. */
 export interface SheetCell {
@@ -30,9 +30,6 @@ export interface SheetRow {
 /** What Excel can hold: XFD columns, 1,048,576 rows. */
 export const MOST_COLUMNS = 16_384;
 export const MOST_ROWS = 1_048_576;
-
-/** A cell holds at most 32,767 letters: more than this without a tag is not a sheet. */
-const LONGEST_PIECE = 16 * 1024 * 1024;
 
 /** A piece of a sheet's XML, and the rows that end in it. */
 export interface SheetPiece {
@@ -74,7 +71,6 @@ export async function* sheetPieces(
 
 /** Makes a function that finds rows and cells in the pieces of a sheet's XML. It throws an `Error` if it is not a sheet. */
 function sheetParser(onRanges?: (element: RangeElement) => void) {
-  const parser = new SaxesParser({ position: true, xmlns: false } as const);
   let isInData = false;
   let rows: SheetRow[] = [];
   let row: SheetRow | null = null;
@@ -86,15 +82,13 @@ function sheetParser(onRanges?: (element: RangeElement) => void) {
   let merges: { tag: string; refs: string[]; from: number } | null = null;
   let phonetic = 0;
   let lastLine = 0;
-  let lastPosition = 0;
   let tagFrom = 0;
 
-  parser.on('opentagstart', ({ name }) => {
+  const begins = (name: string) => {
     // The parser has read `<`, the name, and one character after it.
     tagFrom = parser.position - name.length - 2;
-  });
-  parser.on('opentag', ({ name, attributes }) => {
-    lastPosition = parser.position;
+  };
+  const opens = (name: string, attributes: Attributes) => {
     const local = localName(name);
     if (!isInData) {
       if (local === 'sheetData') isInData = true;
@@ -107,8 +101,7 @@ function sheetParser(onRanges?: (element: RangeElement) => void) {
     switch (local) {
       case 'row': {
         const line = attributes.r === undefined ? lastLine + 1 : Number(attributes.r);
-        if (!(line > lastLine && line <= MOST_ROWS))
-          throw new Error(`row ${attributes.r} is out of order`);
+        if (!(line > lastLine && line <= MOST_ROWS)) throw new Error(`row ${line} is out of order`);
         lastLine = line;
         const tagTo = parser.position;
         row = { line, cells: [], from: tagFrom, tagTo, to: tagTo, tag: name };
@@ -119,7 +112,7 @@ function sheetParser(onRanges?: (element: RangeElement) => void) {
         const before = row.cells.at(-1)?.column ?? -1;
         const column = attributes.r === undefined ? before + 1 : parseColumn(attributes.r);
         if (!(column > before && column < MOST_COLUMNS))
-          throw new Error(`cell ${attributes.r} is out of order`);
+          throw new Error(`cell ${attributes.r ?? columnLetters(column)} is out of order`);
         const style = attributes.s === undefined ? 0 : Number(attributes.s);
         const type = attributes.t ?? 'n';
         const made: SheetCell = {
@@ -152,15 +145,12 @@ function sheetParser(onRanges?: (element: RangeElement) => void) {
       case 't':
         if (inline !== null && phonetic === 0) reads = 'inline';
     }
-  });
-  const addText = (text: string) => {
+  };
+  const says = (text: string) => {
     if (reads === 'value') value += text;
     else if (reads === 'inline') inline += text;
   };
-  parser.on('text', addText);
-  parser.on('cdata', addText);
-  parser.on('closetag', ({ name }) => {
-    lastPosition = parser.position;
+  const closes = (name: string) => {
     if (!isInData) {
       if (merges?.tag !== name) return;
       onRanges?.({ ...merges, to: parser.position });
@@ -189,12 +179,12 @@ function sheetParser(onRanges?: (element: RangeElement) => void) {
       case 'sheetData':
         isInData = false;
     }
-  });
+  };
+  const parser = partParser({ begins, opens, says, closes });
   return (text: string, isLast: boolean): SheetPiece => {
     rows = [];
-    parser.write(text);
-    if (parser.position - lastPosition > LONGEST_PIECE) throw new Error('a text in it has no end');
-    if (isLast) parser.close();
+    parser.read(text);
+    if (isLast) parser.end();
     return { text, rows, openFrom: row?.from ?? merges?.from ?? null };
   };
 }

@@ -1,9 +1,9 @@
 import { posix } from 'node:path';
-import { SaxesParser } from 'saxes';
 import { PerilbookError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import { type Damaged, readZip, type Zip, type ZipEntry } from '../zip/zip-reader.ts';
+import { type Attributes, localName, type PartParser, partParser } from './part-parser.ts';
 
 /** A workbook, opened at the sheet to read. */
 export interface Workbook {
@@ -93,8 +93,6 @@ function damagedWorkbook(source: ByteSource): Damaged {
   };
 }
 
-type Attributes = Readonly<Record<string, string>>;
-
 interface Element {
   /** Without the namespace prefix, like the names of its attributes. */
   readonly name: string;
@@ -105,10 +103,11 @@ interface Element {
 export async function readElements(zip: Zip, entry: ZipEntry | undefined): Promise<Element[]> {
   if (!entry) return [];
   const elements: Element[] = [];
-  const parser = new SaxesParser();
-  parser.on('opentag', ({ name, attributes }) => {
-    const plain = Object.entries(attributes).map(([key, value]) => [localName(key), value]);
-    elements.push({ name: localName(name), attributes: Object.fromEntries(plain) });
+  const parser = partParser({
+    opens(name, attributes) {
+      const plain = Object.entries(attributes).map(([key, value]) => [localName(key), value]);
+      elements.push({ name: localName(name), attributes: Object.fromEntries(plain) });
+    },
   });
   if (entry.uncompressedSize > MOST_BYTES) {
     throw zip.damaged(`its part ${entry.fileName} is too large (${entry.uncompressedSize} bytes)`);
@@ -118,21 +117,20 @@ export async function readElements(zip: Zip, entry: ZipEntry | undefined): Promi
 }
 
 /** Gives a part to a parser of XML, chunk by chunk. */
-export async function parsePart(zip: Zip, entry: ZipEntry, parser: SaxesParser): Promise<void> {
+export async function parsePart(zip: Zip, entry: ZipEntry, parser: PartParser): Promise<void> {
   const decode = partDecoder();
   try {
-    for await (const chunk of zip.unpacked(entry)) parser.write(decode(chunk));
-    parser.write(decode(null)).close();
+    for await (const chunk of zip.unpacked(entry)) parser.read(decode(chunk));
+    parser.read(decode(null));
+    parser.end();
   } catch (error) {
     throw error instanceof PerilbookError
       ? error
-      : zip.damaged(`its part ${entry.fileName} is not XML`, error);
+      : zip.damaged(
+          `its part ${entry.fileName} cannot be read (${(error as Error).message})`,
+          error,
+        );
   }
-}
-
-/** The name of an XML element without its prefix, which writers choose freely. */
-export function localName(name: string): string {
-  return name.slice(name.indexOf(':') + 1);
 }
 
 /** What a part points to, each with its path in the zip. */
