@@ -29,6 +29,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   'p-limit': ['data'],
   'better-sqlite3': ['sql', 'store', 'service', 'data'],
   pg: ['sql'],
+  ret: ['contract'],
   saxes: ['formats'],
   yauzl: ['formats'],
   flatbush: ['geo'],

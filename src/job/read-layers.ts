@@ -141,16 +141,20 @@ function checkLayerText(text: string, file: string): CheckedLayer {
   return { layer: problems.length > 0 ? null : layer, problems };
 }
 
-/** Each kind of layer has members of its own. */
-const SCHEMAS = { polygons: layerSchema, areas: layerSchema, points: pointSchema } as const;
-const KINDS = Object.keys(SCHEMAS);
+type LayerSchema = typeof layerSchema | typeof pointSchema;
 
-type LayerSchema = (typeof SCHEMAS)[keyof typeof SCHEMAS];
+/** Each kind of layer has members of its own. */
+const SCHEMAS: ReadonlyMap<unknown, LayerSchema> = new Map<string, LayerSchema>([
+  ['polygons', layerSchema],
+  ['areas', layerSchema],
+  ['points', pointSchema],
+]);
+const KINDS = [...SCHEMAS.keys()];
 
 /** Null for a kind that does not exist. */
 function schemaOf(said: unknown): LayerSchema | null {
   const { kind = 'polygons' } = Object(said) as { readonly kind?: unknown };
-  return KINDS.includes(String(kind)) ? SCHEMAS[kind as keyof typeof SCHEMAS] : null;
+  return SCHEMAS.get(kind) ?? null;
 }
 
 /** A description has no secrets. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Fits, patternProblem } from './bounded-pattern.ts';
 
 /* The description of a layer: what a YAML file says of polygons, and what built-in layers say of theirs.
  * All that reads layers reads this; nothing of one publisher is in that code. `describe` texts go into the JSON schema for editors. */
@@ -23,15 +24,11 @@ const columnName = z.string().regex(/^[a-z][A-Za-z0-9]*(_[a-z0-9]+)*$/, {
   error: 'must be lower-case letters, digits and single _, such as base_height_ft',
 });
 
-const pattern = text.refine(isRegExp, { error: 'is not a regular expression' });
-
-function isRegExp(source: string): boolean {
-  try {
-    return new RegExp(source) !== null;
-  } catch {
-    return false;
-  }
-}
+const pattern = (fits: Fits) =>
+  text.superRefine((source, context) => {
+    const problem = patternProblem(source, fits);
+    if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+  });
 
 /** The address of data that a user names. It is stored and shown, so it must hold no password. */
 export const dataAddress = z
@@ -56,10 +53,10 @@ const classOf = z.union([
   z.strictObject({
     name: word.describe('the class in the output'),
     values: values.optional().describe('the published values; default: the name'),
-    match: pattern
+    match: pattern('whole')
       .optional()
       .describe('in place of values: a regular expression for the whole value'),
-    detail: pattern.optional().describe('a regular expression that the detail has, too'),
+    detail: pattern('part').optional().describe('a regular expression that the detail has, too'),
     special: z
       .boolean()
       .nullish()

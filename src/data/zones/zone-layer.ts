@@ -1,5 +1,6 @@
 import { memo } from '../../base/memo.ts';
 import { ownMember } from '../../base/own-member.ts';
+import { boundedPattern } from '../../contract/layers/bounded-pattern.ts';
 import type { FurtherColumn, PolygonLayer } from '../../contract/layers/layer-description.ts';
 import type { ZoneValue } from '../../contract/topic-values.ts';
 import { isNoValue } from '../tables/no-values.ts';
@@ -47,13 +48,11 @@ const rankingOf = memo((layer: PolygonLayer) => {
   const { constant } = layer.class ?? {};
   const classes = (layer.classes ?? []).map(({ name, ...of }) => {
     const { values = [name], match, detail, special = null } = { ...NO_MATCH, ...of };
-    const isValue = isOneOf(values);
-    const whole = match === undefined ? null : new RegExp(`^(?:${match})$`, 'i');
-    const inDetail = detail === undefined ? null : new RegExp(detail, 'i');
+    const fitsValue = match === undefined ? isOneOf(values) : boundedPattern(match, 'whole');
+    const fitsDetail = detail === undefined ? () => true : boundedPattern(detail, 'part');
     return {
       kind: { name, special, means: 'zone' as const },
-      fits: ({ code, subtype }: ZoneName) =>
-        (whole === null ? isValue(code) : whole.test(code)) && (inDetail?.test(subtype) ?? true),
+      fits: ({ code, subtype }: ZoneName) => fitsValue(code) && fitsDetail(subtype),
     };
   });
   const unknown = layer.unknown_class ?? 'first';
