@@ -5,7 +5,7 @@ import type { OutputSums } from './write/output-fields.ts';
 /** Why an earlier output stays as it was.
  * - `no_rows`: the input has none.
  * - `no_answer`: the run got no answer, and failed, or has no row with an answer.
- * - `fewer_answers`: it has more rows with answers than the run would write. */
+ * - `fewer_answers`: it answers more of the rows of the input than the run would. */
 export type KeptBecause = 'no_rows' | 'no_answer' | 'fewer_answers';
 
 /** What becomes of an output. */
@@ -27,12 +27,14 @@ export interface FetchOutcome {
   readonly callsAnswered: number;
   /** What the output would say. Read only where the decision depends on it: it takes a pass over all places. */
   readonly sums: () => Promise<Pick<OutputSums, 'answered' | 'status'>>;
+  /** Counts the rows that the earlier output answers and that are still there; null where it does not say it. */
+  readonly stayed: () => Promise<number | null>;
 }
 
 /** Decides whether a run writes its output, or leaves an earlier one as it is. A run that bought all that it planned writes: what it would
  * replace was compared with its plan. */
 export async function decideOutput(outcome: FetchOutcome): Promise<OutputDecision> {
-  const { earlier, isThere, rows, stop, callsFailed, callsAnswered, sums } = outcome;
+  const { earlier, isThere, rows, stop, callsFailed, callsAnswered, sums, stayed } = outcome;
   if (!isThere || (stop === null && rows > 0 && callsFailed === 0)) return WRITE;
   const keep = (because: KeptBecause): OutputDecision => ({ kind: 'keep', because });
   if (callsAnswered === 0) {
@@ -44,5 +46,6 @@ export async function decideOutput(outcome: FetchOutcome): Promise<OutputDecisio
   if (earlier === null) return WRITE;
   const { answered, status } = await sums();
   const located = status.ok + status.partial + status.deferred + status.failed;
-  return answersLoss(earlier, { now: answered, located }) === null ? WRITE : keep('fewer_answers');
+  const loss = await answersLoss(earlier, { now: answered, located }, stayed);
+  return loss === null ? WRITE : keep('fewer_answers');
 }

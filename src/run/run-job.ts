@@ -4,6 +4,7 @@ import { Throttle } from '../client/throttle.ts';
 import { isUnlimited } from '../job/account-settings.ts';
 import { total } from '../store/ledger/admission.ts';
 import type { FinalState } from '../store/runs/port.ts';
+import { rowsAnsweredBefore } from './answered-before.ts';
 import { buyInRounds } from './buy/buying-rounds.ts';
 import { purchaseJob, type ServiceConnection } from './frame/connection-kinds.ts';
 import {
@@ -91,7 +92,11 @@ async function refuseLoss(
   // A run without rows or answers leaves the output as it is, and says why.
   const loss =
     sourceLoss(earlier, answersFrom(connection)) ??
-    (now === 0 ? null : answersLoss(earlier, { now, located }));
+    (now === 0
+      ? null
+      : await answersLoss(earlier, { now, located }, () =>
+          rowsAnsweredBefore(earlier.files, plan.scan, job),
+        ));
   if (loss !== null) throw lossError(loss, job, commandWith ?? null);
   return earlier;
 }
@@ -139,6 +144,8 @@ async function fetchAndWrite(
     callsFailed: progress.callsFailed,
     callsAnswered: progress.callsAnswered,
     sums: async () => fields.sums(),
+    stayed: async () =>
+      earlier === null ? null : await rowsAnsweredBefore(earlier.files, plan.scan, job),
   });
   const written =
     decision.kind === 'keep' ? fields.sums() : await writeOutput(prepared, plan.scan, fields);

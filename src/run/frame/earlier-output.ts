@@ -27,6 +27,8 @@ export interface ReplacedOutput {
   readonly from: AnswersFrom | null;
   /** Its rows that are `ok`; 0 where it has no topic of the job. */
   readonly complete: number;
+  /** The files that it is in. */
+  readonly files: readonly string[];
 }
 
 /** What is lost if a run replaces an earlier output. */
@@ -50,7 +52,7 @@ export async function readReplacedOutput(job: Job, store: Store): Promise<Replac
     const hasTopics = recorded.complete === 0 || (await hasTopicsOf(files[0]!, job));
     return hasTopics ? recorded : { ...recorded, complete: 0 };
   }
-  const read: ReplacedOutput[] = [];
+  const read: Omit<ReplacedOutput, 'files'>[] = [];
   for (const file of files) {
     const earlier = await earlierInFile(file, job);
     if (earlier !== null) read.push(earlier);
@@ -59,6 +61,7 @@ export async function readReplacedOutput(job: Job, store: Store): Promise<Replac
   return {
     from: read.find(({ from }) => from !== null)?.from ?? null,
     complete: read.reduce((sum, { complete }) => sum + complete, 0),
+    files,
   };
 }
 
@@ -92,12 +95,15 @@ function earlierInStore(
     const from = data.sample_data
       ? ({ kind: 'sample', address: null } as const)
       : { kind, address };
-    return { from: data.status.ok > 0 ? from : null, complete: data.status.ok };
+    return { from: data.status.ok > 0 ? from : null, complete: data.status.ok, files };
   }
   return null;
 }
 
-async function earlierInFile(file: string, job: Job): Promise<ReplacedOutput | null> {
+async function earlierInFile(
+  file: string,
+  job: Job,
+): Promise<Omit<ReplacedOutput, 'files'> | null> {
   return await orNull(async () => {
     const rowFile = await openRowFile(file);
     let complete = 0;
@@ -129,14 +135,18 @@ function topicsIn(
   return TOPIC_SLUGS.filter((topic) => there.has(topic));
 }
 
+/** The position of the column with the status of each row, with the prefix of the job or another; -1 where there is none. */
+export function statusColumn(columns: readonly string[], prefix: string): number {
+  const own = columns.indexOf(`${prefix}hazard_status`);
+  return own >= 0 ? own : columns.findIndex((name) => name.endsWith('hazard_status'));
+}
+
 /** The notes of the rows that are `ok`. */
 async function* notesOfComplete(
   rowFile: Pick<RowFile, 'columns' | 'read'>,
   prefix: string,
 ): AsyncGenerator<string> {
-  const { columns } = rowFile;
-  const own = columns.indexOf(`${prefix}hazard_status`);
-  const status = own >= 0 ? own : columns.findIndex((name) => name.endsWith('hazard_status'));
+  const status = statusColumn(rowFile.columns, prefix);
   if (status < 0) return;
   for await (const rows of rowFile.read([status, status + 1]))
     for (const { fields } of rows) if (fields[0] === 'ok') yield fields[1] ?? '';
@@ -191,14 +201,19 @@ export function sourceLoss(earlier: ReplacedOutput, now: AnswersFrom): Loss | nu
   return isSame ? null : { kind: 'other_source', earlier: from, now };
 }
 
-/** Whether a run would write fewer rows with answers than are there.
+/** Whether a run would write fewer rows with answers than are there. Rows that left the input are no loss, so where the sums say that there is
+ * one, the rows that stayed are counted. Without that, a job that was paused would refuse the book of the next night.
  * @param now rows with an answer, also a stale one
- * @param located the input may have fewer rows than before */
-export function answersLoss(
+ * @param located the input may have fewer rows than before
+ * @param stayed counts the rows of the input that the output answers; null where it does not say it */
+export async function answersLoss(
   { complete }: ReplacedOutput,
   { now, located }: { readonly now: number; readonly located: number },
-): Loss | null {
-  const earlier = Math.min(complete, located);
+  stayed: () => Promise<number | null>,
+): Promise<Loss | null> {
+  const most = Math.min(complete, located);
+  if (now >= most) return null;
+  const earlier = Math.min(most, (await stayed()) ?? most);
   return now < earlier ? { kind: 'fewer_answers', earlier, now } : null;
 }
 
