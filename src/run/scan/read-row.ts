@@ -224,7 +224,7 @@ export function rowValue(
     const text = row.fields[index] ?? '';
     const isGiven = text !== '' && text.trim() !== '';
     hasValue ||= isGiven;
-    const part = parseValue(text, decimal);
+    const part = valueAt(row, index, decimal);
     const finding =
       part === null
         ? 'value_not_a_number'
@@ -242,7 +242,12 @@ export function rowValue(
   return { value, lossValue, valueProblem: hasValue ? valueProblem : (valueProblem ?? MISSING) };
 }
 
-/** The decimal separator of a row's value: that of its coordinates, because the whole file is not known yet. */
+/** The number in a field. A number of a format with types has a point: dots in it are no groups of digits. */
+function valueAt({ fields, types }: Row, at: number, decimal: 'point' | 'comma'): number | null {
+  return parseValue(fields[at] ?? '', types?.[at] === 'number' ? 'point' : decimal);
+}
+
+/** The decimal separator of a row's texts of values: that of its coordinates, because the whole file is not known yet. */
 function decimalOf({ fields }: Row, { pair }: Layout): 'point' | 'comma' {
   const lat = fields[0] ?? '';
   const lng = fields[1] ?? '';
@@ -255,6 +260,8 @@ function decimalOf({ fields }: Row, { pair }: Layout): 'point' | 'comma' {
 export function valueIfAny(row: Row, layout: Layout): number | null {
   const texts = row.fields.slice(FIRST_VALUE, FIRST_VALUE + layout.values);
   const decimal = decimalOf(row, layout);
-  const hasNumber = texts.some((text) => text.trim() !== '' && parseValue(text, decimal) !== null);
+  const hasNumber = texts.some(
+    (text, at) => text.trim() !== '' && valueAt(row, FIRST_VALUE + at, decimal) !== null,
+  );
   return hasNumber ? rowValue(row, layout).value : null;
 }
