@@ -140,6 +140,31 @@ test('exported functions have a docstring', () => {
   assert.deepEqual(bare, []);
 });
 
+test('exported functions, and methods of exported classes, state their return type', () => {
+  // `tsc --isolatedDeclarations` (check-types.ts) leaves out those whose body is one returned expression.
+  const begin =
+    /^export (?:async )?function\*? (\w+)|^export const (\w+) = (?:async )?(?=[(<])|^ {2}(?:static |override |async |get |\*)*(\w+)(?=[(<])/gm;
+  let seen = 0;
+  const untyped = files.flatMap((file) => {
+    const text = readFileSync(join(SRC, file), 'utf8');
+    return [...text.matchAll(begin)].flatMap(
+      ({ 0: start, 1: name, 2: arrow, 3: method, index }) => {
+        const isMethod = method !== undefined;
+        if (isMethod && (method === 'constructor' || !isInExportedClass(text, index))) return [];
+        const after = index + start.length;
+        const parameters = text[after] === '<' ? endOfBrackets(text, after, '<', '>') : after;
+        const rest = text.slice(endOfBrackets(text, parameters, '(', ')'));
+        // A call of a function, in the body of a method, has no body of its own.
+        if (isMethod && !/^(:|\s*\{)/.test(rest)) return [];
+        seen++;
+        return rest.startsWith(':') ? [] : [`${file}: ${name ?? arrow ?? method}`];
+      },
+    );
+  });
+  assert.deepEqual(untyped, []);
+  assert.ok(seen > 1_500, `${seen} functions: the test reads the real source`);
+});
+
 test('the root files of a folder are above its subfolders or below them, types of a port excepted', () => {
   const folders = new Set(files.flatMap((file) => foldersOf(file)));
   const wrong = [...folders].flatMap((folder) => {
@@ -210,6 +235,21 @@ test('no import cycles, of types neither', () => {
   for (const file of files) visit(file, []);
   assert.deepEqual(cycles, []);
 });
+
+function isInExportedClass(text: string, index: number): boolean {
+  const above = [...text.slice(0, index).matchAll(/^(export )?(?:abstract )?class |^\}/gm)];
+  return above.at(-1)?.[1] !== undefined;
+}
+
+/** The place after the bracket that closes the one at a place. The `>` of an arrow closes none. */
+function endOfBrackets(text: string, from: number, open: string, close: string): number {
+  let depth = 0;
+  for (let at = from; at < text.length; at++) {
+    if (text[at] === open) depth++;
+    else if (text[at] === close && text[at - 1] !== '=' && --depth === 0) return at + 1;
+  }
+  return text.length;
+}
 
 /** The folders above a file, within `src`. */
 function foldersOf(file: string): string[] {

@@ -36,7 +36,7 @@ export interface TopicColumn extends AddedColumn {
 }
 
 /** A name as columns have it: those of `coastalFlood` begin with `coastal_flood`. */
-export const snakeCase = <Name extends string>(name: Name) =>
+export const snakeCase = <Name extends string>(name: Name): SnakeCase<Name> =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as SnakeCase<Name>;
 
 function column<Value>(

@@ -18,7 +18,13 @@ export interface County {
 /** A pier or an islet off the drawn coast belongs to the nearest county within so many metres. */
 const FARTHEST_METERS = 33_000;
 
-let loaded: ReturnType<typeof indexed> | undefined;
+interface LoadedCounties {
+  readonly shapes: CountyShapes;
+  readonly counties: readonly County[];
+  readonly outlines: OutlineIndex;
+}
+
+let loaded: LoadedCounties | undefined;
 
 function loadCounties() {
   loaded ??= indexed(readShapes());
@@ -68,7 +74,7 @@ export function countyCount(state: string): number {
 }
 
 /** The counties, and their boxes and outlines by number: plain data, whose outlines threads share. */
-interface CountyShapes {
+export interface CountyShapes {
   readonly counties: readonly County[];
   readonly boxes: readonly Box[];
   readonly rings: readonly PackedRings[];
@@ -118,7 +124,7 @@ export function useCounties(shapes: CountyShapes): void {
   loaded = indexed(shapes);
 }
 
-function indexed(shapes: CountyShapes) {
+function indexed(shapes: CountyShapes): LoadedCounties {
   const { counties, boxes, rings } = shapes;
   return { shapes, counties, outlines: new OutlineIndex(boxes, (index) => rings[index]!) };
 }

@@ -51,7 +51,7 @@ export class ThreadPool implements AsyncDisposable, Disposable {
     setup: Setup,
     here?: (task: Task) => Promise<Result>,
     weight = 2,
-  ) {
+  ): PoolWork<Task, Result> {
     this.#threads ??= Array.from(
       { length: this.#options.threads },
       () => new PoolThread(this.#options),
@@ -75,6 +75,14 @@ export class ThreadPool implements AsyncDisposable, Disposable {
   }
 }
 
+/** A work of a pool: it runs tasks. */
+interface PoolWork<Task, Result> extends Lane<Task, Result>, AsyncDisposable {
+  /** Where the next task runs, for tasks that belong together. */
+  choose(): Lane<Task, Result>;
+  /** The threads one by one, for tasks that belong together. */
+  lanes(): readonly Lane<Task, Result>[];
+}
+
 /** A work of a pool. Disposing of it waits for the tasks that were begun.
  * @param ready the threads that have loaded the work's module and setup, or could not */
 function makeWork<Task, Result>(
@@ -82,7 +90,7 @@ function makeWork<Task, Result>(
   threads: readonly PoolThread[],
   ready: ReadonlySet<PoolThread>,
   own: OwnLane<Task, Result> | undefined,
-) {
+): PoolWork<Task, Result> {
   const runIn = (thread: PoolThread, task: Task, transfer: readonly ArrayBuffer[]) =>
     thread.ask({ kind: 'task', work, task }, transfer) as Promise<Result>;
   const laneOf = (thread: PoolThread): Lane<Task, Result> => ({
@@ -103,10 +111,7 @@ function makeWork<Task, Result>(
     run: (task: Task, transfer: readonly ArrayBuffer[] = []): Promise<Result> =>
       choose().run(task, transfer),
 
-    /** Where the next task runs, for tasks that belong together. */
     choose,
-
-    /** The threads one by one, for tasks that belong together. */
     lanes: (): Lane<Task, Result>[] => threads.map(laneOf),
 
     async [Symbol.asyncDispose](): Promise<void> {

@@ -19,6 +19,13 @@ import { shownPath } from './format.ts';
 import { invalidRowsMessage, type OutputStyle } from './input-messages.ts';
 import { savingsMessage } from './plan-messages.ts';
 
+/** The lines of a result: how the run ended, its facts, and what to do next. */
+interface RunMessages {
+  readonly headline: string;
+  readonly facts: readonly string[];
+  readonly next: readonly string[];
+}
+
 /** The result of a run: how it ended; what it wrote and spent; what to do next.
  * @param before whether nobody is charged (`isFree`), and whether the plan was printed, with what is wrong with rows */
 export function runMessages(
@@ -27,7 +34,7 @@ export function runMessages(
   folder: string,
   { color }: OutputStyle,
   { isFree, isPlanShown }: { readonly isFree: boolean; readonly isPlanShown: boolean },
-) {
+): RunMessages {
   const { saved } = summary;
   const isLocal = summary.source.kind === 'local';
   // Made-up answers save nobody's credits.

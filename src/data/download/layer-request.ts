@@ -32,8 +32,10 @@ export interface PageAnswer {
 }
 
 /** The attributes of a feature: Esri JSON and GeoJSON name them differently. */
-export const attributesOf = ({ attributes, properties }: LayerFeature) =>
-  attributes ?? properties ?? {};
+export const attributesOf = ({
+  attributes,
+  properties,
+}: LayerFeature): Readonly<Record<string, unknown>> => attributes ?? properties ?? {};
 
 /** The identity of a layer's file: address, filter, fields and simplification. */
 export function hashRequest(request: LayerRequest): string {

@@ -9,13 +9,19 @@ export interface TransferProgress {
 
 const WINDOW_MS = 10_000;
 
+/** Adds up received bytes. */
+interface TransferRate {
+  /** The bytes of a file so far; the first value may include bytes of an earlier call. */
+  see(file: string, bytes: number, at: number): void;
+  read(): TransferProgress;
+}
+
 /** Adds up the bytes of all files and computes the rate. Times come from a steady clock, in milliseconds. */
-export function createTransferRate(expectedBytes: number | null) {
+export function createTransferRate(expectedBytes: number | null): TransferRate {
   const files = new Map<string, number>();
   const samples: { readonly at: number; readonly bytes: number }[] = [];
   let received = 0;
   return {
-    /** The bytes of a file so far; the first value may include bytes of an earlier call. */
     see(file: string, bytes: number, at: number): void {
       const before = files.get(file);
       files.set(file, bytes);

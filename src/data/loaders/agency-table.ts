@@ -68,11 +68,19 @@ export async function columnsIn(file: string): Promise<Columns> {
   return findColumns([], file);
 }
 
-export type Columns = ReturnType<typeof findColumns>;
+/** The columns of a header. */
+export interface Columns {
+  /** As in the file, trimmed. */
+  readonly names: readonly string[];
+  /** The index of the first of these names that the file has, or -1. */
+  find(...names: string[]): number;
+  /** As `find`. @throws SERVICE_DATA when the file has none of them */
+  need(...names: string[]): number;
+}
 
 /** Reads a header. A name is found as it is written; else names are compared without case, spaces and punctuation, and without EPA's leading
  * numbers ("12. LATITUDE"). */
-export function findColumns(header: readonly string[], file: string) {
+export function findColumns(header: readonly string[], file: string): Columns {
   const indexes = new Map<string, number>();
   const written = new Map<string, number>();
   for (const [index, name] of header.entries()) {
@@ -81,7 +89,6 @@ export function findColumns(header: readonly string[], file: string) {
     const trimmed = name.trim();
     if (trimmed !== '' && !written.has(trimmed)) written.set(trimmed, index);
   }
-  /** The index of the first of these names that the file has, or -1. */
   const find = (...names: string[]) => {
     for (const name of names) {
       const index = written.get(name) ?? indexes.get(keyOf(name));
@@ -90,10 +97,8 @@ export function findColumns(header: readonly string[], file: string) {
     return -1;
   };
   return {
-    /** As in the file, trimmed. */
     names: header.map((name) => name.trim()),
     find,
-    /** As `find`; throws when the file has none of them. */
     need(...names: string[]): number {
       const index = find(...names);
       if (index >= 0) return index;

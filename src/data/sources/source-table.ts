@@ -26,11 +26,24 @@ export const SOURCES: readonly Source[] = [
   ...row,
 }));
 
+/** The sources of some names. */
+interface ChosenSources {
+  readonly sources: readonly Source[];
+  /** The names of those that nobody named: the topics and ratings that were asked for need them. */
+  readonly along: ReadonlySet<string>;
+  /** Sources that `all` leaves out, each with the reason. */
+  readonly leftOut: readonly { readonly source: Source; readonly reason: string }[];
+}
+
 /** The sources for names of sources, loaders or topics, `natural` or `all`. Topics but layers of polygons, and the National Risk Index, include the
  * boundaries.
  * @param hasStates whether states were named: parks and wells need them
  * @throws PerilbookError USAGE when a name is none of these */
-export function chooseSources(names: readonly string[], hasStates: boolean, all = SOURCES) {
+export function chooseSources(
+  names: readonly string[],
+  hasStates: boolean,
+  all = SOURCES,
+): ChosenSources {
   const chosen = new Set<Source>();
   const along = new Set<Source>();
   const leftOut = new Map<Source, string>();
@@ -62,9 +75,7 @@ export function chooseSources(names: readonly string[], hasStates: boolean, all 
   }
   return {
     sources: all.filter((source) => chosen.has(source) || along.has(source)),
-    /** The names of those that nobody named: the topics and ratings that were asked for need them. */
     along: new Set([...along].filter((source) => !chosen.has(source)).map(({ name }) => name)),
-    /** Sources that `all` leaves out, each with the reason. */
     leftOut: [...leftOut]
       .filter(([source]) => !chosen.has(source))
       .map(([source, reason]) => ({ source, reason })),

@@ -105,7 +105,11 @@ export function layerAt(
 }
 
 /** How often the agency publishes, and the two ages in days: see `Source`. */
-export function published(cadence: string, staleAfterDays: number, oldAfterDays?: number) {
+export function published(
+  cadence: string,
+  staleAfterDays: number,
+  oldAfterDays?: number,
+): Pick<Source, 'cadence' | 'staleAfterDays' | 'oldAfterDays'> {
   return { cadence, staleAfterDays, ...(oldAfterDays !== undefined && { oldAfterDays }) };
 }
 

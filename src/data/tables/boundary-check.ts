@@ -5,7 +5,14 @@ import { isForeign } from '../../geo/us-coverage.ts';
 import { type DataDatabase, type DataVersion, oncePerVersion } from './data-database.ts';
 import { stateOf } from './states.ts';
 
-export type BoundaryCheck = ReturnType<typeof createBoundaryCheck>;
+/** Which boundaries are missing, and why a location has no area. */
+export interface BoundaryCheck {
+  /** A county that may hold a location outside all loaded areas, which may be nearer to another county's; null if none lacks boundaries. */
+  missingCounty(location: Location): string | null;
+  withoutArea(location: Location): WithoutArea;
+  /** Whether a tract of a county has ratings but no outline: a location outside all outlines may be in it. */
+  lacksTract(county: string): boolean;
+}
 
 /** Why a location has no area: it is outside the US (`outside_coverage`), its state has no boundaries (`no_areas`), or the boundaries lack
  * a part of the state (`incomplete_areas`). The state has two letters; '' if it is unknown. */
@@ -14,7 +21,7 @@ export type WithoutArea =
   | { readonly kind: 'no_areas' | 'incomplete_areas'; readonly state: string };
 
 /** Makes the functions that say why a location has no area, and which county or tract lacks its boundaries. */
-export function createBoundaryCheck(database: DataDatabase, versionOf: DataVersion) {
+export function createBoundaryCheck(database: DataDatabase, versionOf: DataVersion): BoundaryCheck {
   const outlined = oncePerVersion(versionOf, () => countiesIn(database, 'areas_county'));
   const loaded = oncePerVersion(versionOf, () => boundaryCounties(database));
   const states = oncePerVersion(versionOf, () => new Set([...loaded()].map(stateOf)));
@@ -27,12 +34,10 @@ export function createBoundaryCheck(database: DataDatabase, versionOf: DataVersi
   const lacksTracts = oncePerVersion(versionOf, () =>
     memo((county: string) => lacking.get(county, county) !== undefined),
   );
-  /** Whether a tract of a county has ratings but no outline: a location outside all outlines may be in it. */
   const lacksTract = (county: string) => lacksTracts()(county);
   // The outline of a county is all of it; outlines of tracts alone may leave out some.
   const isMissing = (county: string) =>
     isLeftOut()(county) || (loaded().has(county) && !outlined().has(county) && lacksTract(county));
-  /** A county that may hold a location outside all loaded areas, which may be nearer to another county's; null if none lacks boundaries. */
   const missingCounty = (location: Location) =>
     possibleCounties(location).find(({ code }) => isMissing(code))?.code ?? null;
 

@@ -89,12 +89,18 @@ export function createDataVersion(database: DataDatabase): DataVersion {
   return () => read.get()!;
 }
 
+/** A version of the data that does not change within a transaction. */
+interface HeldVersion {
+  /** Call it first in each transaction. */
+  read(): void;
+  readonly held: DataVersion;
+}
+
 /** Makes a version that is read once per transaction, within which it cannot change; a call needs it many times. */
-export function createHeldVersion(database: DataDatabase) {
+export function createHeldVersion(database: DataDatabase): HeldVersion {
   const versionOf = createDataVersion(database);
   let version = -1;
   return {
-    /** Call it first in each transaction. */
     read(): void {
       version = versionOf();
     },

@@ -41,6 +41,14 @@ export function membersOf(layer: Layer): string {
   return `${tableOf(layer)}_members`;
 }
 
+/** Visits the features that may lie within a radius of a location. */
+type VisitNear<F> = (
+  layer: Layer,
+  location: Location,
+  meters: number,
+  visit: (feature: F) => void,
+) => void;
+
 /** Makes the function that visits the features that may lie within a radius of a location, each once: those whose boxes touch the box around
  * it. Their tiles stay cached until a dataset is replaced. `tilesPerRadius`: about how many tiles lie along the radius of a search. */
 export function createVisitNear<F extends TileFeature>(
@@ -48,7 +56,7 @@ export function createVisitNear<F extends TileFeature>(
   versionOf: DataVersion,
   readerOf: (layer: Layer) => ReadFeatures<F>,
   tilesPerRadius: (meters: number) => number,
-) {
+): VisitNear<F> {
   const refresh = oncePerVersion(versionOf, () => tiles.clear());
 
   return (layer: Layer, location: Location, meters: number, visit: (feature: F) => void): void => {

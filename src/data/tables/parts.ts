@@ -78,10 +78,18 @@ export const keyOfParts = (dataset: DatasetName, level: Level): string => `${dat
 export const datasetLabel = (dataset: DatasetName, level: Level): string =>
   level === '' ? dataset : `${dataset} (${level})`;
 
-export type StoredParts = ReturnType<typeof storedParts>;
+/** The stored parts of a dataset and level, and how many rows they have together. */
+export interface StoredParts {
+  readonly parts: readonly AskedPart[];
+  readonly rows: number;
+}
 
 /** The stored parts of a dataset and level, without sample data, which every load replaces, and their rows: one in two parts counts once. */
-export function storedParts(database: DataDatabase, dataset: DatasetName, level: Level) {
+export function storedParts(
+  database: DataDatabase,
+  dataset: DatasetName,
+  level: Level,
+): StoredParts {
   const rows = database
     .prepare<[DatasetName, Level], number>(
       'SELECT rows FROM datasets WHERE name = ? AND level = ? AND sample = 0',

@@ -12,10 +12,16 @@ const MOST_DIGITS = 15;
 const CODE_NAME = /zip|postal|postcode|fips|geoid|phone|fax/;
 const ZIP_NAME = /zip|postal|postcode/;
 
+/** The types of the properties of one load. */
+interface PropertyTypes {
+  see(properties: Properties): void;
+  typed(properties: Properties): Record<string, unknown>;
+}
+
 /** Makes the types for one load: `see` all of its features, then `typed` gives each property one type. Formats differ: CSV has only text, and a shapefile turns a ZIP into a number without its zeros. So a
  * property is a number if every value in the dataset is a number or written as one, else text. Codes are always text, and ZIP codes get
  * their zeros back. What means nothing is left out, like the blank cells of a CSV: `<Null>`, NaN, -9999. */
-export function createPropertyTypes() {
+export function createPropertyTypes(): PropertyTypes {
   const texts = new Set<string>();
   const codeOf = memo((name: string) => {
     const plain = name.toLowerCase().replace(/[^a-z]/g, '');

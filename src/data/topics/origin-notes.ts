@@ -99,7 +99,7 @@ export function localNotes(
   counts: boolean,
   originOf: OriginNotes['originOf'] = () => PLAIN,
   label = 'local data',
-) {
+): OriginNotes {
   // A million rows have few sets of answered topics.
   const notes = new Map<string, string>();
   const noteOf: OriginNotes['noteOf'] = (topics, origin, byCode = []) => {

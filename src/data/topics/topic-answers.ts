@@ -23,13 +23,33 @@ import { createTopicRules, type TopicFinding } from './topic-rules.ts';
 /** Whether a topic fails at a location, for tests of clients. */
 export type RehearsedFailures = (topic: TopicSlug, location: Location) => boolean;
 
+/** The topics of a bundle at a location. */
+interface BundleText {
+  readonly parts: readonly TextPart[];
+  readonly answered: number;
+  /** A topic lacks its result because of data that is not available. */
+  readonly isIncomplete: boolean;
+}
+
+interface TopicAnswers {
+  readonly single: (
+    topic: TopicSlug,
+    location: Location,
+    area: Area,
+    now: number,
+  ) => ResultText | MissingReason;
+  readonly bundle: (
+    topics: readonly TopicSlug[],
+  ) => (location: Location, area: Area, now: number) => BundleText;
+}
+
 /** Answers topics at a location with a known area. Call it within a transaction, so that all topics of a call come from the same data. */
 export function createTopicAnswers(
   database: DataDatabase,
   failures: RehearsedFailures | undefined,
   versionOf: DataVersion,
   boundaries: BoundaryCheck = createBoundaryCheck(database, versionOf),
-) {
+): TopicAnswers {
   const { find } = createLayerSearch(database, 'json', new FeatureTiles(), versionOf);
   const { decide } = createTopicRules(database, versionOf, boundaries);
 
@@ -95,7 +115,6 @@ export function createTopicAnswers(
         ...(isMissing(result) ? [MISSING_ENTRIES[result]] : resultText(result)),
       ]);
       const answered = results.filter(([, result]) => !isMissing(result)).length;
-      // Incomplete: a topic lacks its result because of data that is not available.
       return {
         parts,
         answered,

@@ -59,6 +59,17 @@ interface UnavailableTopic {
 /** Of places in any order: about 30 MB of ratings. */
 const CACHED_AREAS = 10_000;
 
+/** What decides on a topic's result. */
+interface TopicRules {
+  readonly decide: (
+    topic: TopicSlug,
+    location: Location,
+    area: Area,
+    now: number,
+  ) => TopicFinding | MissingResult;
+  readonly isOfArea: (topic: TopicSlug, area: Area) => boolean;
+}
+
 /** Makes the rules that decide what a topic's result consists of at a location with a known area, or why there is none. The service and a
  * local look-up only present the results differently. Call them within a transaction: all topics of a location come from the same data. */
 export function createTopicRules(
@@ -66,7 +77,7 @@ export function createTopicRules(
   versionOf: DataVersion,
   boundaries: BoundaryCheck,
   cachedAreas: number = CACHED_AREAS,
-) {
+): TopicRules {
   const natural = createNaturalRule(database, versionOf, boundaries, cachedAreas);
   const measurement = createMeasurementRule(database, versionOf);
 

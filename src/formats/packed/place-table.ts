@@ -62,10 +62,20 @@ export interface BlocksLeft {
   readonly problem: string | null;
 }
 
-export type PlaceWriter = ReturnType<typeof placeWriter>;
+/** Adds places to a table. */
+export interface PlaceWriter {
+  /** Where the next fields are written: `bytes` from `at` on. */
+  readonly room: { readonly bytes: Uint8Array<ArrayBufferLike>; at: number };
+  /** Makes room for some bytes, and for `SPARE_BYTES`. */
+  reserve(size: number): void;
+  /** The fields of a place were written: `size` bytes. */
+  end(place: number, size: number): void;
+  /** Makes what was written readable in other threads. Gives the blocks that no other thread knows. */
+  flush(): BlocksLeft;
+}
 
 /** Makes what adds places to a table, one writer a thread. */
-export function placeWriter({ memory, file, more, counters, entries }: PlaceTable) {
+export function placeWriter({ memory, file, more, counters, entries }: PlaceTable): PlaceWriter {
   const inMemory = Math.floor(memory.length / BLOCK_BYTES);
   let block = -1;
   /** Where the block begins in `room.bytes`, how many of its bytes are used, and how many of these are in the file. */
@@ -116,9 +126,7 @@ export function placeWriter({ memory, file, more, counters, entries }: PlaceTabl
   }
 
   return {
-    /** Where the next fields are written: `bytes` from `at` on. */
     room,
-    /** Makes room for some bytes, and for `SPARE_BYTES`. */
     reserve(size: number): void {
       const needed = size + SPARE_BYTES;
       if (used + needed > BLOCK_BYTES) {
@@ -126,7 +134,6 @@ export function placeWriter({ memory, file, more, counters, entries }: PlaceTabl
         room.at = begin;
       } else room.at = begin + used;
     },
-    /** The fields of a place were written: `size` bytes. */
     end(place: number, size: number): void {
       const offset = room.at - begin;
       entries[place] = (block * BLOCK_BYTES + offset) / WORD_BYTES + 1;
@@ -135,7 +142,6 @@ export function placeWriter({ memory, file, more, counters, entries }: PlaceTabl
       for (let most = counters[LONGEST]!; size > most; most = counters[LONGEST]!)
         Atomics.compareExchange(counters, LONGEST, most, size);
     },
-    /** Makes what was written readable in other threads. Gives the blocks that no other thread knows. */
     flush(): BlocksLeft {
       flushBlock();
       const left = { blocks, problem };

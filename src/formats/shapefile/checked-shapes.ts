@@ -1,3 +1,4 @@
+import type { PerilbookError } from '../../base/errors.ts';
 import type { Chunks, MakeContentError } from '../bytes/byte-source.ts';
 
 export interface ShapefileHeader {
@@ -53,7 +54,11 @@ export async function* checkedShapes(
 }
 
 /** The error for a shape that is none. */
-export function damaged(number: number, refused: MakeContentError, cause?: unknown) {
+export function damaged(
+  number: number,
+  refused: MakeContentError,
+  cause?: unknown,
+): PerilbookError {
   return refused(`is damaged: its shape ${number} cannot be read`, 'Download it again.', cause);
 }
 

@@ -79,13 +79,24 @@ export function makeJobFile(choice: Choice, columns: readonly string[]): JobFile
   };
 }
 
+/** What the page shows first for a file. */
+interface FirstChoice extends Pick<Choice, 'topics' | 'optimize' | 'placeOrder'> {
+  /** Null without a recognised column. */
+  readonly lat: number | null;
+  readonly lng: number | null;
+  readonly order: Choice['order'];
+  readonly source: ChosenSource;
+  readonly areas: AreaLevel | 'place';
+  readonly losses: boolean;
+}
+
 /** What the page shows first for a file: the settings of its last run and, without one, what is recognised and usual. */
 export function firstChoice(
   settings: JobFile | null,
   header: boolean,
   { columns, location, order }: Pick<FilePreview, 'columns' | 'location' | 'order'>,
   usual: ChosenSource,
-) {
+): FirstChoice {
   const { topics = 'natural', optimize = 'credits', service } = settings ?? {};
   const { areas = 'place', losses = false } = settings ?? {};
   return {

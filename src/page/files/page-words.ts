@@ -76,7 +76,12 @@ export function withoutDataFile(message: string, file: string | undefined): stri
 }
 
 /** An error's message and hint for the page. */
-export function pageMessage({ code, message, hint, context }: PerilbookError) {
+export function pageMessage({
+  code,
+  message,
+  hint,
+  context,
+}: PerilbookError): Pick<PerilbookError, 'message' | 'hint'> {
   return {
     message:
       code === 'LOCAL_DATA' ? withoutDataFile(message, context.file) : withoutFolders(message),

@@ -21,8 +21,14 @@ const FOLDER = new URL('../assets/', import.meta.url);
 /** Beside `src` in a checkout, and beside `dist` in the package. */
 const SAMPLE = new URL('../../../sample-data/portfolio-oed.csv', import.meta.url);
 
+/** The page, and the policy of its scripts. */
+interface ServedPage {
+  readonly body: Buffer;
+  readonly policy: string;
+}
+
 /** The page itself. Its policy allows one inline script by its hash: the map of the libraries. */
-export function readPage() {
+export function readPage(): ServedPage {
   const imports = PAGE_LIBRARIES.map((specifier) => [
     specifier,
     `/assets/${libraryFile(specifier)}`,
@@ -41,9 +47,15 @@ export function readPage() {
 /** Functions that the page has in common with the server. Each is served as it is written, and so uses nothing but the others. */
 const NUMBERS = [grouped, counted, byteSize, timeSpan, percent, confirmation];
 
+/** A file of the page. */
+interface Asset {
+  readonly type: string;
+  readonly body: Buffer;
+}
+
 /** The files of the page by name, its libraries, a sample, and style and script of the report: no other file can be requested. */
-export function readAssets() {
-  const assets = new Map<string, { readonly type: string; readonly body: Buffer }>();
+export function readAssets(): ReadonlyMap<string, Asset> {
+  const assets = new Map<string, Asset>();
   const add = (name: string, body: string | Buffer) =>
     assets.set(name, { type: TYPES[extname(name)]!, body: Buffer.from(body) });
   const names = readdirSync(FOLDER).filter((name) => TYPES[extname(name)] !== undefined);

@@ -105,8 +105,14 @@ type AddRow = (
   example: () => RowExample,
 ) => void;
 
+/** Adds up the bridge of one sum. */
+interface BridgeSums {
+  readonly add: AddRow;
+  bridge(): Bridge;
+}
+
 /** Adds up the bridge of one sum, row by row. @param isCounted whether a class is counted */
-export function makeBridgeSums(scale: Scale, isCounted: (rating: number) => boolean) {
+export function makeBridgeSums(scale: Scale, isCounted: (rating: number) => boolean): BridgeSums {
   const before = { rows: 0, value: 0 };
   const after = { rows: 0, value: 0 };
   const sums = new Map<StepName, StepSum>();
@@ -165,8 +171,14 @@ export interface ClassChange {
   readonly examples: readonly RowExample[];
 }
 
+/** Adds up the changes from class to class. */
+interface ClassChangeSums {
+  readonly add: AddRow;
+  changes(): readonly ClassChange[];
+}
+
 /** Counts the changes from class to class, row by row. */
-export function makeClassChanges({ classes }: Scale) {
+export function makeClassChanges({ classes }: Scale): ClassChangeSums {
   const sums = new Map<string, { rows: number; value: number; readonly examples: RowExample[] }>();
   const add: AddRow = (then, now, hasMoved, example) => {
     if (then === null || now === null || hasMoved || then.rating === now.rating) return;

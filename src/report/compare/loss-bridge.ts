@@ -65,8 +65,15 @@ function rateStep(then: LossState, now: LossState): LossStep {
   return now.rate === null ? 'rate_unknown' : 'other_rate';
 }
 
+/** Adds up the bridge of losses. */
+interface LossBridgeSums {
+  add(then: LossState | null, now: LossState | null, hasMoved: boolean): void;
+  /** @param inCurrency converts units of value */
+  bridge(inCurrency: (units: number) => number): LossBridge;
+}
+
 /** Adds up the bridge, row by row. */
-export function makeLossBridge() {
+export function makeLossBridge(): LossBridgeSums {
   const sums = new Map<LossStep, { rows: number; change: number }>();
   let [before, after] = [0, 0];
   return {
@@ -80,7 +87,6 @@ export function makeLossBridge() {
       }
     },
 
-    /** @param inCurrency converts units of value */
     bridge(inCurrency: (units: number) => number): LossBridge {
       const steps = STEP_NAMES.flatMap((step) => {
         const sum = sums.get(step);

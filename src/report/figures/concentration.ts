@@ -60,9 +60,23 @@ interface AreaTotals {
   mostIn(layer: number): readonly (Sum & { readonly county: string })[];
 }
 
+/** Adds up locations and value of states and counties. */
+interface Concentration {
+  /** @param classes the class in each layer */
+  add(county: County | null, rows: number, value: number, classes: Uint8Array): void;
+  /** The sums, with the layers of the perils in the lists of areas. */
+  totals(perils: readonly PerilLayer[], sumOf: SumOf): AreaTotals;
+}
+
+interface PerilLayer {
+  readonly slug: TopicSlug;
+  readonly layer: number;
+  readonly scale: Scale;
+}
+
 /** Locations and value in each state and county, by the highest rating and by topic.
  * @param layers the highest rating, then each topic */
-export function makeConcentration(layers: number) {
+export function makeConcentration(layers: number): Concentration {
   const sumsOf = new Map<County | null, LayerSums>();
   const addedUp = (name: string, areas: readonly SummedArea[]): SummedArea => {
     const sums = new LayerSums(layers);
@@ -70,7 +84,6 @@ export function makeConcentration(layers: number) {
     return { name, state: name, sums, all: sums.counted(0) };
   };
   return {
-    /** @param classes the class in each layer */
     add(county: County | null, rows: number, value: number, classes: Uint8Array): void {
       let sums = sumsOf.get(county);
       if (sums === undefined) {
@@ -80,15 +93,7 @@ export function makeConcentration(layers: number) {
       sums.add(rows, value, classes);
     },
 
-    /** The sums, with the layers of the perils in the lists of areas. */
-    totals(
-      perils: readonly {
-        readonly slug: TopicSlug;
-        readonly layer: number;
-        readonly scale: Scale;
-      }[],
-      sumOf: SumOf,
-    ): AreaTotals {
+    totals(perils: readonly PerilLayer[], sumOf: SumOf): AreaTotals {
       const counties = [...sumsOf].map(([county, sums]) => ({
         name: countyName(county) || ELSEWHERE,
         state: county?.state.name ?? ELSEWHERE,

@@ -183,10 +183,16 @@ const IDS = [
 /** Only if there is no better one, because an account has several locations. */
 const ACCOUNTS = ['accountnumber', 'accountid', 'accountno', 'account'];
 
+/** The indexes of the columns with a location's id and name; null for none. */
+interface LabelColumns {
+  readonly id: number | null;
+  readonly name: number | null;
+}
+
 /** The columns with a location's id and its name (an address where there is no name), by their index; null for none. Without a usual name of
  * an id, a column whose name ends in `id` is used, then one of accounts.
  * @param id the column that the job names; null to find it */
-export function labelColumns(columns: readonly string[], id: number | null = null) {
+export function labelColumns(columns: readonly string[], id: number | null = null): LabelColumns {
   const plain = columns.map((name) => name.toLowerCase().replace(/[^a-z]/g, ''));
   const first = (names: readonly string[]): number | null =>
     names.map((name) => plain.indexOf(name)).find((index) => index >= 0) ?? null;

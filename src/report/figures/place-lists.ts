@@ -15,12 +15,19 @@ export interface CellAtRisk extends CountedSum {
 
 type Ranked = CellAtRisk & { readonly rank: number };
 
+/** Keeps the places of largest value at risk. */
+interface PlaceLists {
+  add(cell: CellOfInput, classes: Uint8Array): void;
+  /** The places of all lists, each once, the largest first. */
+  places(): readonly CellAtRisk[];
+}
+
 /** The places of largest value among those rated Relatively High or Very High, for each natural topic and for the highest of
  * all. Equal values (all, in a file without values) are ordered by rating, rows, and place in the file.
  * @param natural the natural topics with their indexes among the classes that `add` gets */
 export function makePlaceLists(
   natural: readonly { readonly slug: TopicSlug; readonly layer: number }[],
-) {
+): PlaceLists {
   /** By indexes among the classes: 0 for the highest rating, then the natural topics. */
   const lists = [0, ...natural.map(({ layer }) => layer)].map((layer) => ({
     layer,
@@ -47,7 +54,6 @@ export function makePlaceLists(
       }
     },
 
-    /** The places of all lists, each once, the largest first. */
     places(): readonly CellAtRisk[] {
       const all = new Map(
         lists.flatMap(({ kept }) => kept).map(({ rank: _, ...place }) => [place.cell, place]),

@@ -357,8 +357,14 @@ export function knownWord(scale: Scale): 'answered' | 'determined' {
 /** A class as one character: its index. */
 export const CLASS_LETTERS = '0123456789';
 
+/** A class of a scale, and its index in it. */
+interface IndexedClass {
+  readonly index: number;
+  readonly of: ScaleClass;
+}
+
 /** The classes in reading order: the most severe first, then the classes without an order. */
-export function reading({ ordered, classes: all }: Scale) {
+export function reading({ ordered, classes: all }: Scale): readonly IndexedClass[] {
   const entries = all.map((of, index) => ({ index, of }));
   return [...entries.slice(0, ordered).reverse(), ...entries.slice(ordered)];
 }

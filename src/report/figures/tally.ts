@@ -7,10 +7,11 @@ import type { County } from '../../geo/us-counties.ts';
 import type { Job } from '../../job/settings.ts';
 import type { CellOfInput } from '../../run/write/enriched-cells.ts';
 import { drawnPoint, type Frame, project } from '../map/frame.ts';
-import { binningsOf, MapBins } from '../map/map-bins.ts';
+import { binningsOf, MapBins, type MapFigures } from '../map/map-bins.ts';
 import { type CellClasses, ratedTopics } from './cell-classes.ts';
 import { makeConcentration } from './concentration.ts';
-import { makePlaceLists } from './place-lists.ts';
+import type { Facts } from './facts.ts';
+import { type CellAtRisk, makePlaceLists } from './place-lists.ts';
 import { HIGHEST, LOSS, unansweredClass } from './scales.ts';
 import { sumMaker } from './sums.ts';
 
@@ -29,8 +30,45 @@ const NOTES_KEPT = 100;
 /** Dropped from notes, because the head of the page states that it is sample data. */
 const SAMPLE_PREFIX = new RegExp(`^${SAMPLE_NOTE}(; |$)`);
 
+/** What the figures are of: facts of the report, its map, and the places to name. */
+interface Tallied {
+  readonly figures: Pick<
+    Facts,
+    'places' | 'all' | 'complete' | 'highest' | 'topics' | 'states' | 'counties'
+  > & {
+    /** When the oldest and the newest answer was given; null without answers. */
+    readonly oldest: string | null;
+    readonly newest: string | null;
+  };
+  readonly map: Omit<MapFigures, 'finds'>;
+  readonly atRisk: readonly CellAtRisk[];
+  /** Rows by `hazard_status`. */
+  readonly status: Readonly<Record<string, number>>;
+  readonly reasons: Facts['missing']['reasons'];
+}
+
+/** Computes the figures of a report. */
+interface Tally {
+  /** Adds the rows of a cell, or a group of them, by their classes. Near cells are best added one after the other. */
+  add(cell: CellOfInput, county: County | null, classes: CellClasses): void;
+  /** Takes a whole cell into account for the lists of places. */
+  list(cell: CellOfInput, classes: CellClasses): void;
+  /** Counts status, note and time of rows by their fields. Uncounted rows are complete. */
+  count(fields: readonly Field[], rows: number): void;
+  readonly noteTime: (asOf: string) => void;
+  tallied(): Tallied;
+}
+
 /** Computes the figures, cell by cell. Its memory grows with the map and the country, not with the input. */
-export function makeTally({ topics, counts, units, cells, frame, decimals, losses }: TallyOf) {
+export function makeTally({
+  topics,
+  counts,
+  units,
+  cells,
+  frame,
+  decimals,
+  losses,
+}: TallyOf): Tally {
   const rated = ratedTopics({ topics, counts, units });
   const naturalTopics = rated.filter(({ natural }) => natural);
   const ofTopics = [HIGHEST, ...rated.map(({ scale }) => scale)];
@@ -77,7 +115,6 @@ export function makeTally({ topics, counts, units, cells, frame, decimals, losse
   };
 
   return {
-    /** Adds the rows of a cell, or a group of them, by their classes. Near cells are best added one after the other. */
     add(cell: CellOfInput, county: County | null, classes: CellClasses): void {
       const { rows, value } = cell;
       takeClasses(cell, classes);
@@ -91,13 +128,11 @@ export function makeTally({ topics, counts, units, cells, frame, decimals, losse
       else bins.add(drawnPoint(frame, point), cell, county, ofCell);
     },
 
-    /** Takes a whole cell into account for the lists of places. */
     list(cell: CellOfInput, classes: CellClasses): void {
       takeClasses(cell, classes);
       lists.add(cell, ofCell);
     },
 
-    /** Counts status, note and time of rows by their fields. Uncounted rows are complete. */
     count(fields: readonly Field[], rows: number): void {
       const [status, note, asOf] = fields;
       const name = String(status);
@@ -113,7 +148,6 @@ export function makeTally({ topics, counts, units, cells, frame, decimals, losse
 
     noteTime,
 
-    /** The results: facts, the map, and the places to name. */
     tallied() {
       const slugs = rated.map(({ slug }) => slug);
       const layers = losses === null ? slugs : [...slugs, LOSS_RATES];

@@ -27,14 +27,21 @@ interface Line {
   readonly rated: Rated;
 }
 
-const MEASUREMENTS = {
+/** The head of a section: its id, its name and what stands below it. */
+interface SectionHead {
+  readonly id: string;
+  readonly name: string;
+  readonly introduction: string;
+}
+
+const MEASUREMENTS: SectionHead = {
   id: 'measurements',
   name: 'Measurements',
   introduction: 'The category of each location, by measurements nearby or for the county.',
 };
 
 /** The section of each scale, in the order of the page. */
-const SECTIONS: Readonly<Record<Scale['kind'], typeof MEASUREMENTS>> = {
+const SECTIONS: Readonly<Record<Scale['kind'], SectionHead>> = {
   rating: {
     id: 'hazards',
     name: 'Hazards',
@@ -63,8 +70,13 @@ const SECTIONS: Readonly<Record<Scale['kind'], typeof MEASUREMENTS>> = {
   radon: MEASUREMENTS,
 };
 
+/** A section of the report. */
+interface HeatSection extends SectionHead {
+  readonly body: Html;
+}
+
 /** The sections of the job's topics, with a table for each scale. */
-export function heatSections(facts: Facts) {
+export function heatSections(facts: Facts): readonly HeatSection[] {
   const { highest, topics, units } = facts;
   const lines: Line[] = topics.map((rated) => ({
     title: rated.title,
@@ -81,7 +93,7 @@ export function heatSections(facts: Facts) {
 
 function heatSection(
   facts: Facts,
-  { id, name: title, introduction }: typeof MEASUREMENTS,
+  { id, name: title, introduction }: SectionHead,
   lines: readonly Line[],
 ): Html {
   const measure = measureOf(facts);

@@ -2,7 +2,7 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import { type County, countyName } from '../../geo/us-counties.ts';
 import type { CellOfInput } from '../../run/write/enriched-cells.ts';
 import { CLASS_LETTERS, type Scale } from '../figures/scales.ts';
-import { knownOf, LayerSums, type SumOf, typicalClass } from '../figures/sums.ts';
+import { knownOf, LayerSums, type Sum, type SumOf, typicalClass } from '../figures/sums.ts';
 import type { Frame, MapPoint } from './frame.ts';
 import type { MapFind } from './map-finds.ts';
 
@@ -17,7 +17,33 @@ export interface MapFigures {
   readonly finds: readonly MapFind[];
 }
 
-export type MapLevel = ReturnType<MapBins['drawn']>;
+/** The map's bins of one size. */
+export interface MapLevel {
+  /** The size of a hexagon; 0 for points. */
+  readonly radius: number;
+  readonly bins: readonly DrawnBin[];
+  /** Of the highest rating, then each topic, and losses by the name of their rates. */
+  readonly layers: readonly MapLayer[];
+}
+
+interface DrawnBin extends Sum {
+  readonly at: MapPoint;
+  /** The lowest number of its cells. */
+  readonly first: number;
+  /** The county of its most valuable place; '' for none. */
+  readonly county: string;
+}
+
+interface MapLayer {
+  /** Null for the highest rating. */
+  readonly slug: TopicSlug | null;
+  /** The typical class in each bin as one letter of `CLASS_LETTERS`, by rows. */
+  readonly rows: string;
+  /** The same by value. */
+  readonly value: string;
+  /** The rows of each bin whose answers do not leave open what the place is. */
+  readonly answered: readonly number[];
+}
 
 /** The form of locations on the map: points, or hexagons. */
 export interface Binning {
@@ -140,21 +166,16 @@ export class MapBins {
   }
 
   /** The bins with their answers, the largest first so that small ones are drawn on top. */
-  drawn(topics: readonly TopicSlug[], sumOf: SumOf) {
+  drawn(topics: readonly TopicSlug[], sumOf: SumOf): MapLevel {
     const bins = [...this.#bins.values()].sort((a, b) => b.rows - a.rows || a.first - b.first);
     return {
-      /** The size of a hexagon; 0 for points. */
       radius: this.#binning.radius,
-      /** With the county of each bin's most valuable place; '' for none. */
       bins: bins.map(({ at, first, county, ...counted }) => ({
         at,
-        /** The lowest number of its cells. */
         first,
         county: countyName(county),
         ...sumOf(counted),
       })),
-      /** Of the highest rating, then each topic, and losses by the name of their rates: the typical class in each bin as one letter of `CLASS_LETTERS`, by rows and by value, and
-       * the rows whose answers do not leave open what the place is. */
       layers: [null, ...topics].map((slug, layer) => {
         const scale = this.#scales[layer]!;
         const byRows = bins.map(({ sums }) => sums.weights(layer, 'rows'));

@@ -43,10 +43,18 @@ const readShapes = memo((file: 'counties-albers-10m') => {
   };
 });
 
+/** The background of the map as SVG path data, and the names on it. */
+interface MapOutlines {
+  readonly land: string;
+  readonly states: string;
+  readonly counties: string;
+  readonly names: readonly MapName[];
+}
+
 /** Draws the part of us-atlas's projected shapes in a frame (equal areas, Alaska and Hawaii moved below): the map's background as SVG path
  * data, and the names on it, the most important first.
  * @param named the counties that have a name (`Miami-Dade, Florida`): those with locations; the others would be noise */
-export function makeOutlines(frame: Frame, named: ReadonlySet<string>) {
+export function makeOutlines(frame: Frame, named: ReadonlySet<string>): MapOutlines {
   const { atlas, counties, areas, stateNames, inner, borders, rings } =
     readShapes('counties-albers-10m');
   const namedCounties = counties.geometries.filter((county) =>

@@ -111,12 +111,18 @@ function distinctNames(names: readonly string[], added: readonly TableColumn[]):
 }
 
 /** The type of all values of a column of the input. */
-export type InputColumnType = 'text' | 'number' | 'integer' | 'boolean' | 'date' | 'timestamp';
+type InputColumnType = 'text' | 'number' | 'integer' | 'boolean' | 'date' | 'timestamp';
+
+/** Finds the types of columns, row by row. */
+interface TypeFinder {
+  add(row: Row): void;
+  types(): readonly InputColumnType[];
+}
 
 /** Finds the narrowest type of each column that fits all its values, else text.
  * @param isInferred whether columns without types may be numbers: if all texts equal their numbers printed again. A leading zero, a plus, a
  * blank, or more digits than a double holds makes the column text, so that codes stay unchanged */
-export function columnTypes(count: number, isInferred: boolean) {
+export function columnTypes(count: number, isInferred: boolean): TypeFinder {
   const types: (InputColumnType | null)[] = new Array(count).fill(null);
   return {
     add({ fields, types: own }: Row): void {

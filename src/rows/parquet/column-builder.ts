@@ -85,9 +85,18 @@ export function emptyColumns(
   );
 }
 
+/** Takes the values of rows, one after the other. */
+interface ColumnBuilder {
+  put(value: Value): void;
+  endRow(): void;
+  /** Its rows. Valid until it is cleared. */
+  built(): BuiltColumns;
+  clear(): void;
+}
+
 /** Takes the values of at most `room` rows, one after the other. Its arrays are allocated once for all row groups, because enlarging them
  * took a third of the time. */
-export function columnBuilder(added: readonly TableColumn[], room: number) {
+export function columnBuilder(added: readonly TableColumn[], room: number): ColumnBuilder {
   const columns = emptyColumns(added, room);
   let rows = 0;
   let next = 0;
@@ -100,7 +109,6 @@ export function columnBuilder(added: readonly TableColumn[], room: number) {
       next = 0;
       rows++;
     },
-    /** Its rows. Valid until it is cleared. */
     built: (): BuiltColumns => ({ rows, columns }),
     clear(): void {
       for (const column of columns) clear(column);

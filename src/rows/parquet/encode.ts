@@ -240,11 +240,24 @@ function distinctNumbers(
   return { distinct: distinct.slice(0, count), indexes: ids };
 }
 
-export type ReusableArrays = ReturnType<typeof reusableArrays>;
+/** Gives an array of a length, the same one each time while it is long enough. */
+type GrowingArray<T> = (length: number) => T;
+
+type Integers = GrowingArray<Uint32Array<ArrayBuffer>>;
+
+export interface ReusableArrays {
+  readonly ids: Integers;
+  readonly filled: Integers;
+  readonly levels: Integers;
+  readonly slots: Integers;
+  readonly numbers: GrowingArray<Float64Array<ArrayBuffer>>;
+  readonly used: Integers;
+  readonly distinct: GrowingArray<Float64Array<ArrayBuffer>>;
+}
 
 /** Makes arrays that a writer reuses for each column. They grow with its largest row group and contain old values. Allocating them each
  * time took twice the memory of everything else. */
-export function reusableArrays() {
+export function reusableArrays(): ReusableArrays {
   return {
     ids: growing((length) => new Uint32Array(length)),
     filled: growing((length) => new Uint32Array(length)),
@@ -258,7 +271,7 @@ export function reusableArrays() {
 
 function growing<T extends Uint32Array | Float64Array>(
   make: (length: number) => T,
-): (length: number) => T {
+): GrowingArray<T> {
   let array = make(0);
   return (length) => {
     if (array.length < length) array = make(length);

@@ -182,13 +182,16 @@ function flatRows<P extends Pick<StoredPage, 'values' | 'definitions' | 'release
 
 export type ValueSource<T> = (count: number) => Promise<readonly T[]>;
 
+/** Reads the next values of a column, after some that are skipped. */
+export type FlatSource<T> = (count: number, skipped?: number) => Promise<readonly T[]>;
+
 /** A column with at most one value per row: `missing` for rows without one; some rows before them may be skipped. @throws Damage */
 export function flatSource<T>(
   at: GroupReader,
   node: SchemaNode,
   form: (value: StoredValue) => T,
   missing: T,
-) {
+): FlatSource<T> {
   const readRows = flatRows(decodedPages(at, node, form), node);
   return async (count: number, skipped = 0): Promise<T[]> => {
     const values = new Array<T>(count);

@@ -2,7 +2,7 @@ import { ownWidth } from '../kept-columns.ts';
 import { type NoLocation, noLocationIn } from '../no-locations.ts';
 import { leavesUnder } from './file-columns.ts';
 import { orUnreadable } from './footer.ts';
-import { flatSource } from './page-values.ts';
+import { type FlatSource, flatSource } from './page-values.ts';
 import type { GroupReader } from './pages.ts';
 import { textForm } from './value-text.ts';
 
@@ -18,7 +18,7 @@ export function noLocationFinder(at: GroupReader): FindNoLocations {
   const leaves = fields.slice(0, ownWidth(fields.map(({ name }) => name))).flatMap(leavesUnder);
   if (leaves.some(({ maxRepetition }) => maxRepetition > 0)) return async () => NONE;
   const columns = leaves.map((leaf) => {
-    let source: ReturnType<typeof flatSource<string>> | null = null;
+    let source: FlatSource<string> | null = null;
     let next = 0;
     return async (row: number): Promise<string> => {
       source ??= flatSource(at, leaf, textForm(leaf), '');

@@ -73,7 +73,7 @@ async function copyBody(
   file: ParquetFile,
   fieldsKept: number,
   pass: BytePass,
-  sink: ReturnType<typeof parquetSink>,
+  sink: ParquetSink,
   signal: AbortSignal | undefined,
 ): Promise<CopiedGroup[]> {
   const leaves = file.leaves.slice(0, keptLeaves(file, file.root.children.slice(0, fieldsKept)));
@@ -138,7 +138,7 @@ function editStruct(
 
 /** Makes a function that writes the added columns of the next row group. */
 function groupWriter(
-  sink: ReturnType<typeof parquetSink>,
+  sink: ParquetSink,
   request: WriteRequest,
 ): (rows: number) => Promise<ThriftStruct[]> {
   const { added } = request;
@@ -170,8 +170,22 @@ function groupWriter(
   };
 }
 
+/** Writes the parts of a Parquet file, and counts its position. */
+interface ParquetSink {
+  position(): number;
+  readonly write: (bytes: Buffer) => Promise<void>;
+  addChunks(store: BuiltColumns): Promise<ThriftStruct[]>;
+  /** Bytes were written past it. */
+  skip(bytes: number): void;
+  describe(chunks: readonly ChunkFacts[]): ThriftStruct[];
+  /** Writes a large block without a copy. */
+  addBlock(block: Buffer): Promise<void>;
+  /** Writes the footer and the end of the file. @param columns the written ones */
+  finish(footer: ThriftStruct, columns: readonly TableColumn[]): Promise<void>;
+}
+
 /** The output of a Parquet file, which counts its position. Bytes are copied, so their buffer may be reused at once. */
-export function parquetSink(gathered: ByteBuffer) {
+export function parquetSink(gathered: ByteBuffer): ParquetSink {
   const arrays = reusableArrays();
   let position = 0;
   const write = async (bytes: Buffer) => {
@@ -191,17 +205,14 @@ export function parquetSink(gathered: ByteBuffer) {
       }
       return describeChunks(chunks, start);
     },
-    /** Bytes were written past it. */
     skip(bytes: number): void {
       position += bytes;
     },
     describe: (chunks: readonly ChunkFacts[]) => describeChunks(chunks, position),
-    /** Writes a large block without a copy. */
     async addBlock(block: Buffer): Promise<void> {
       position += block.length;
       await gathered.addBlock(block);
     },
-    /** Writes the footer and the end of the file. @param columns the written ones */
     async finish(footer: ThriftStruct, columns: readonly TableColumn[]): Promise<void> {
       const points = columns.flatMap(({ name, type }) => (type === 'point' ? [name] : []));
       setGeoMetadata(footer, points);

@@ -33,7 +33,7 @@ export function reportProgress(
   progress: Progress,
   onEvent: (event: RunEvent) => void,
   rows?: () => number,
-) {
+): Disposable {
   const emit = () => {
     const { phase, cells: places, cellsDone: placesDone } = progress;
     const { creditsSpent, creditsUnknown, calls, callsInFlight } = progress;

@@ -11,7 +11,7 @@ import { onEnd, type Stop } from '../frame/stop.ts';
 import type { LookUpPlan, Plan } from '../plan/planning.ts';
 import type { CellNumbers } from '../plan/reach.ts';
 import { type CellTable, inMapOrder } from '../scan/cell-table.ts';
-import type { LookupSetup, LookupTask, LookupThread } from './lookup-task.ts';
+import type { LookupSetup, LookupTask, LookupThread, SharedCells } from './lookup-task.ts';
 
 export interface LookUpOptions {
   /** The most threads; default: one per core. */
@@ -170,7 +170,11 @@ async function lookUpInThreads(
 }
 
 /** Puts cells into the order of the map. */
-export function sortedCells(order: CellNumbers, cells: CellTable, missing: ReadonlyTopicSets) {
+export function sortedCells(
+  order: CellNumbers,
+  cells: CellTable,
+  missing: ReadonlyTopicSets,
+): SharedCells {
   const shared = {
     lat7: new Int32Array(new SharedArrayBuffer(order.length * 4)),
     lng7: new Int32Array(new SharedArrayBuffer(order.length * 4)),

@@ -2,8 +2,8 @@ import { makeClock, systemClock } from '../../base/clock.ts';
 import { memo } from '../../base/memo.ts';
 import { type OpenPlaceLookup, openPlaceLookup } from '../../data/lookup/place-lookup.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
-import { type knownCounties, useCounties } from '../../geo/us-counties.ts';
-import { type knownCoverage, useCoverage } from '../../geo/us-coverage.ts';
+import { type CountyShapes, useCounties } from '../../geo/us-counties.ts';
+import { type KnownCoverage, useCoverage } from '../../geo/us-coverage.ts';
 import type { CellAnswers } from '../../store/answers/port.ts';
 import { type TopicSet, topicsIn } from '../../store/answers/topic-set.ts';
 import type { InThread } from '../../threads/thread-messages.ts';
@@ -28,8 +28,8 @@ export interface LookupSetup extends LookupTerms {
   readonly cells: SharedCells;
   /** What is known of the US, which each thread would read again; null in the thread that knows it. */
   readonly known: {
-    readonly coverage: ReturnType<typeof knownCoverage>;
-    readonly counties: ReturnType<typeof knownCounties>;
+    readonly coverage: KnownCoverage;
+    readonly counties: CountyShapes;
   } | null;
 }
 

@@ -97,7 +97,7 @@ const LEAST_CALLS = 5;
 export function callTimes(
   latest: readonly { readonly kind: CallKind; readonly ms: number }[],
   assumed: ByKind,
-) {
+): CallTimes {
   const ms = { ...assumed };
   const measured = new Set<CallKind>();
   for (const kind of CALL_KINDS) {

@@ -56,16 +56,24 @@ interface RowsOfCurrency {
   lossValues: Map<number, number> | null;
 }
 
+/** Counts the currencies of values. */
+export interface ValueCurrencies {
+  /** Counts a row. @returns whether its currency differs from the first one */
+  add(field: string | undefined, cell: number, value: number, lossValue?: number): boolean;
+  readonly all: readonly ScannedCurrency[];
+  /** The currency of the first row with one; null so far. */
+  readonly code: string | null;
+}
+
 /** Counts the currencies of a file's values, of its located rows.
  * @param hasLosses whether loss rates apply to another value than the value */
-export function valueCurrencies(hasLosses = false) {
+export function valueCurrencies(hasLosses = false): ValueCurrencies {
   let first = '';
   let seen: string | undefined = '';
   let differs = false;
   const byCode = new Map<string, RowsOfCurrency>();
   let current: RowsOfCurrency | undefined;
   return {
-    /** Counts a row. @returns whether its currency differs from the first one */
     add(field: string | undefined, cell: number, value: number, lossValue = Number.NaN): boolean {
       // Neighbouring rows mostly have the same text.
       if (field !== seen || current === undefined) {
@@ -87,7 +95,6 @@ export function valueCurrencies(hasLosses = false) {
     get all(): readonly ScannedCurrency[] {
       return [...byCode.values()];
     },
-    /** The currency of the first row with one; null so far. */
     get code(): string | null {
       return first || null;
     },

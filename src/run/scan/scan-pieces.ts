@@ -1,6 +1,11 @@
 import { type Cell, cellOf, type Location } from '../../geo/coordinates.ts';
 import { checkLocation, LOCATION_NOTES, type ParsedLocation } from '../../geo/parse-location.ts';
-import { isCovered, knownCoverage, useCoverage } from '../../geo/us-coverage.ts';
+import {
+  isCovered,
+  type KnownCoverage,
+  knownCoverage,
+  useCoverage,
+} from '../../geo/us-coverage.ts';
 import type { Job } from '../../job/settings.ts';
 import { openRowFile } from '../../rows/open/open-row-file.ts';
 import type { NumberBatch, PieceReader, Row, RowPiece, RowPieces } from '../../rows/port.ts';
@@ -15,7 +20,7 @@ import { FIRST_VALUE } from './value.ts';
 interface ScanThreadSetup extends PieceScan {
   readonly files: readonly string[];
   readonly reading: Job['reading'];
-  readonly coverage: ReturnType<typeof knownCoverage>;
+  readonly coverage: KnownCoverage;
 }
 
 /** Scans an input in the threads of a pool and this one; gives its pieces in their order. */

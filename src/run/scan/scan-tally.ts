@@ -2,14 +2,19 @@ import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
 import { LOCATION_NOTES } from '../../geo/parse-location.ts';
 import type { Job } from '../../job/settings.ts';
 import type { LineReference, Row, RowSource } from '../../rows/port.ts';
-import { AreaTable, findAreas } from '../areas/area-table.ts';
+import { type AreaCounts, AreaTable, findAreas } from '../areas/area-table.ts';
 import { CellTable } from './cell-table.ts';
 import { ColumnTypes } from './column-types.ts';
-import { hasOneCurrency, valueCurrencies } from './currency.ts';
+import {
+  hasOneCurrency,
+  type ScannedCurrency,
+  type ValueCurrencies,
+  valueCurrencies,
+} from './currency.ts';
 import type { KeptColumn, Layout } from './layout.ts';
 import { NumbersOfRows } from './numbers-of-rows.ts';
 import { type ScannedRow, scannedRow, type ValueProblem } from './read-row.ts';
-import { CodedGroups, type Codes, groupsOfCells } from './row-groups.ts';
+import { CodedGroups, type Codes, groupsOfCells, type RowGroups } from './row-groups.ts';
 import { type RowFinding, RowPlaces } from './row-places.ts';
 import { boxWith, type DegreeBox, OUTSIDE_US, type ScannedPiece } from './scan-pieces.ts';
 
@@ -38,7 +43,37 @@ export interface Finding {
 }
 
 /** The rows of an input, counted. Memory grows with the cells, not the rows: after the first millions, the rows' cells go into a file. */
-export type RowTally = ReturnType<ScanTally['result']>;
+/** What a scan counts of the rows. */
+export interface RowTally {
+  readonly rows: number;
+  readonly located: number;
+  readonly invalid: number;
+  readonly outsideUs: number;
+  /** The box of the rows whose numbers are a location outside the US; null without such a row. */
+  readonly elsewhere: DegreeBox | null;
+  /** In the order of their first rows. */
+  readonly findings: readonly Finding[];
+  /** The currency code of the values in the file; null if there is none. */
+  readonly currency: string | null;
+  /** Empty without a currency column. */
+  readonly currencies: readonly ScannedCurrency[];
+  /** The same with the values of groups of rows. */
+  readonly currenciesOfGroups: readonly ScannedCurrency[];
+  readonly cells: CellTable;
+  readonly areas: AreaTable;
+  /** How many cells the boundaries put in an area; null if the job does not use areas. */
+  readonly areaCounts: AreaCounts | null;
+  readonly places: RowPlaces;
+  readonly groups: RowGroups;
+  readonly coded: CodedGroups | null;
+  readonly lossValues: NumbersOfRows<Float64Array<ArrayBuffer>> | null;
+  /** How many rows each part file has, by its name; a part without rows is not among them. */
+  readonly partRows: ReadonlyMap<string, number>;
+  /** The columns that the job uses with a number in every row. */
+  readonly numbers: ReadonlySet<number>;
+  readonly decimal: 'comma' | 'point';
+  readonly kept: readonly KeptColumn[];
+}
 
 /** The value of all cells, in units (`CellTable`); 0 in the order of the file, and where amounts in two currencies have no sum. */
 export function totalValue({ findings, cells }: Pick<RowTally, 'findings' | 'cells'>): number {
@@ -80,9 +115,9 @@ export class ScanTally implements Disposable {
   readonly #coded: CodedGroups | null;
   /** By name, or by note for features that cannot be read. */
   readonly #findings = new Map<string, { -readonly [Name in keyof Finding]: Finding[Name] }>();
-  readonly #currencies: ReturnType<typeof valueCurrencies>;
+  readonly #currencies: ValueCurrencies;
   /** The same by groups of rows; null where these are the cells. */
-  readonly #ofGroups: ReturnType<typeof valueCurrencies> | null;
+  readonly #ofGroups: ValueCurrencies | null;
   readonly #partRows = new Map<string, number>();
   #located = 0;
   #elsewhere: DegreeBox | null = null;
@@ -166,7 +201,7 @@ export class ScanTally implements Disposable {
   }
 
   /** The result, after the last row. @param find finds the areas of the cells */
-  result(find?: CellAreaFinder) {
+  result(find?: CellAreaFinder): RowTally {
     const cells = this.#cells;
     cells.roundValues();
     this.#refuseLostSigns();
@@ -177,30 +212,22 @@ export class ScanTally implements Disposable {
       located: this.#located,
       invalid: this.rows - this.#located - outsideUs,
       outsideUs,
-      /** The box of the rows whose numbers are a location outside the US; null without such a row. */
       elsewhere: this.#elsewhere,
-      /** In the order of their first rows. */
-      findings: [...this.#findings.values()] as readonly Finding[],
-      /** The currency code of the values in the file; null if there is none. */
+      findings: [...this.#findings.values()],
       currency: this.#currencies.code,
-      /** Empty without a currency column. */
       currencies: this.#currencies.all,
-      /** The same with the values of groups of rows. */
       currenciesOfGroups: (this.#ofGroups ?? this.#currencies).all,
       cells,
       areas,
-      /** How many cells the boundaries put in an area; null if the job does not use areas. */
       areaCounts: find === undefined ? null : findAreas(cells, areas, find),
       places: this.#places,
       groups: this.#coded?.groups(this.#places, cells) ?? groupsOfCells(cells, this.#places),
       coded: this.#coded,
       lossValues: this.#lossValues,
-      /** How many rows each part file has, by its name; a part without rows is not among them. */
-      partRows: this.#partRows as ReadonlyMap<string, number>,
-      /** The columns that the job uses with a number in every row. */
+      partRows: this.#partRows,
       numbers: this.types.numbers(),
       decimal: this.types.decimal(),
-      kept: this.types.kept() as readonly KeptColumn[],
+      kept: this.types.kept(),
     };
   }
 

@@ -10,6 +10,7 @@ import { FieldPacker, OWN_TEXTS, skipFields } from '../../formats/packed/packed-
 import {
   type FoundPlace,
   makePlaceTable,
+  type PlaceWriter,
   placeFinder,
   placeWriter,
 } from '../../formats/packed/place-table.ts';
@@ -40,7 +41,7 @@ class CodedLayer {
   readonly packed: PackedFields;
   /** How many fields of the source come before its own. */
   readonly skip: number;
-  readonly #writer: ReturnType<typeof placeWriter>;
+  readonly #writer: PlaceWriter;
   /** Where the fields of an answer are in its table, by code. */
   readonly #ofCodes = new Map<number, number>();
   /** The same of places without a code, by the bytes of their fields; with their fields. */

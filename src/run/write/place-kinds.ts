@@ -1,5 +1,5 @@
 import { memo } from '../../base/memo.ts';
-import { completeFields, enrichedFields } from '../../columns/row.ts';
+import { type CompleteFields, completeFields, enrichedFields } from '../../columns/row.ts';
 import { cellStatus, LOOKED_UP, OF_BOTH, type RowStatus } from '../../columns/row-status.ts';
 import { wantedColumns } from '../../columns/topic-columns.ts';
 import { type Answer, type CellRecord, type Field, isNoData } from '../../contract/answer.ts';
@@ -22,7 +22,30 @@ export interface PlaceKind {
 }
 
 /** Makes status and note of places. */
-export function kindMaker(context: RunContext, plan: Plan) {
+interface KindMaker {
+  /** A place with all answers. @param completed makes status and note; default: by `from` */
+  complete(
+    form: KnownForm | null,
+    oldest: number,
+    isSample: boolean,
+    from: PlaceOrigin | null,
+    completed?: CompleteFields,
+  ): PlaceKind;
+  lacking(record: CellRecord, isSample: boolean, from: PlaceOrigin | null): PlaceKind;
+  /** All fields of a place that lacks something, with the answers of its areas, and those of codes. */
+  withAreas(record: RecordWithAreas, cell: number, codes?: OfCodes): PlaceKind;
+  /** A place with answers of codes. */
+  withCodes(
+    held: CellRecord,
+    codes: OfCodes,
+    oldest: number,
+    isSample: boolean,
+    from: PlaceOrigin | null,
+  ): PlaceKind;
+}
+
+/** Makes status and note of places. */
+export function kindMaker(context: RunContext, plan: Plan): KindMaker {
   const { job, freshness, setAside, sampleRows, connection, sources } = context;
   const { topics, counts } = job;
   const { startedAt } = freshness;
@@ -85,7 +108,6 @@ export function kindMaker(context: RunContext, plan: Plan) {
       const { fields, ...kind } = lacking(record, () => isSample, from);
       return { ...kind, fields: fields.slice(0, 2) };
     },
-    /** All fields of a place that lacks something, with the answers of its areas, and those of codes. */
     withAreas(
       { record, used }: RecordWithAreas,
       cell: number,
@@ -96,7 +118,6 @@ export function kindMaker(context: RunContext, plan: Plan) {
       const made = lacking(answered(record, codes), sampleRows.has, from, used, byCode);
       return withRemark(made, codes.remark);
     },
-    /** A place with answers of codes. */
     withCodes(
       held: CellRecord,
       codes: OfCodes,

@@ -4,6 +4,7 @@ import {
   type EngineDialect,
   read,
   type SqlReading,
+  type SqlStatement,
   type SqlWork,
   statement,
   write,
@@ -140,7 +141,10 @@ export function lockedUsage(
 }
 
 /** Lock an account before charging it or reversing a charge. Lock several in the order of their ids, or two processes could deadlock. */
-export function lockAccounts({ forUpdate }: EngineDialect, accounts: readonly number[]) {
+export function lockAccounts(
+  { forUpdate }: EngineDialect,
+  accounts: readonly number[],
+): readonly SqlStatement[] {
   return accounts.map((account) =>
     statement(`SELECT id FROM accounts WHERE id = $1 ${forUpdate}`, [account]),
   );

@@ -2,7 +2,14 @@ import { PerilbookError } from '../../base/errors.ts';
 import { grouped } from '../../base/format-numbers.ts';
 import { billingPeriod } from '../../contract/billing-period.ts';
 import type { Subscription, SubscriptionName } from '../../contract/subscriptions.ts';
-import { type EngineDialect, read, type SqlWork, statement, write } from '../../sql/sql-work.ts';
+import {
+  type EngineDialect,
+  read,
+  type SqlStatement,
+  type SqlWork,
+  statement,
+  write,
+} from '../../sql/sql-work.ts';
 
 /** An account that is charged. All its keys share one quota and one rate limit. */
 export interface ServiceAccount {
@@ -107,7 +114,7 @@ export function parseAccount(row: AccountRow): ServiceAccount {
 }
 
 /** The time of the database, in milliseconds since the epoch. */
-export function instant({ now }: EngineDialect) {
+export function instant({ now }: EngineDialect): SqlStatement<{ readonly now: number }> {
   return statement<{ readonly now: number }>(`SELECT ${now} AS now`);
 }
 

@@ -26,10 +26,15 @@ export interface PackedCell {
  * columns: it is not read, and so bought again. */
 export type WidthOf = (topic: TopicSlug) => number | null;
 
-export type AnswerReader = ReturnType<typeof cellReader>;
+/** Unpacks the answers of cells. */
+export interface AnswerReader {
+  unpack(cell: PackedCell): CellRecord;
+  /** What a search for answers needs to know of them. */
+  soughtOf(wanted: readonly WantedAnswer[]): SoughtAnswer[];
+}
 
 /** Unpacks the answers of cells. Independent of the database. */
-export function cellReader(texts: Texts, widthOf: WidthOf) {
+export function cellReader(texts: Texts, widthOf: WidthOf): AnswerReader {
   const packer = new FieldPacker(texts);
 
   function unpack({ answers: bytes, failures }: PackedCell): CellRecord {
@@ -49,7 +54,6 @@ export function cellReader(texts: Texts, widthOf: WidthOf) {
     return { answers, failures: unpackFailures(failures) };
   }
 
-  /** What a search for answers needs to know of them. */
   function soughtOf(wanted: readonly WantedAnswer[]): SoughtAnswer[] {
     return wanted.map((answer) => ({
       ...answer,

@@ -52,12 +52,18 @@ interface Told extends ToldField {
 /** Rows and value for each tag of a rating. */
 const SUMS_A_TOPIC = 512;
 
+/** Puts stored rows of cells into a table of places. */
+interface PlaceReader {
+  /** @param blocks of a part of the cells */
+  read(blocks: AsyncIterable<CellBlock>): Promise<PlacesRead>;
+}
+
 /** Makes what puts stored rows of cells into a table of places, one a thread.
  * @param onDamage makes the error for a row whose checksum differs */
 export function placeReader(
   { source, cells, again, table, times, moments, dropsReplaced, rated, ...of }: PreparedReading,
   onDamage: (cell: Cell) => Error,
-) {
+): PlaceReader {
   const { numbered } = of;
   const asked = again?.asked ?? null;
   const find = answerFinder(of.sought);
@@ -341,7 +347,6 @@ export function placeReader(
   }
 
   return {
-    /** @param blocks of a part of the cells */
     async read(blocks: AsyncIterable<CellBlock>): Promise<PlacesRead> {
       const result: MutableResult = {
         pairs: [],
