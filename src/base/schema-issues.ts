@@ -55,8 +55,47 @@ const TYPES: Readonly<Record<string, string>> = {
   array: 'a list',
 };
 
+/** What a schema says of what a user wrote: its value, or what is wrong with it. */
+export type CheckedText<T> =
+  | { readonly data: T; readonly issues: null }
+  | { readonly data: null; readonly issues: readonly SchemaIssue[] };
+
+/** Checks what a user wrote. @param wordsOf is asked only where something is wrong */
+export function checkWritten<T>(
+  schema: z.ZodType<T>,
+  given: unknown,
+  wordsOf: () => SchemaWords,
+): CheckedText<T> {
+  const checked = schema.safeParse(given, { error: schemaMessage });
+  const found = checked.success ? [] : listSchemaIssues(checked.error.issues, given, wordsOf());
+  const places = new Set(found.map(({ path }) => path.join('.')));
+  const unread = unreadMembers(given).filter(({ path }) => !places.has(path.join('.')));
+  const issues = [...found, ...unread];
+  return checked.success && issues.length === 0
+    ? { data: checked.data, issues: null }
+    : { data: null, issues };
+}
+
+/** A name that JavaScript has taken: zod leaves such a member out of a map, without a word. */
+const TAKEN = '__proto__';
+
+function unreadMembers(
+  given: unknown,
+  path: MemberPath = [],
+  seen = new Set<unknown>(),
+): readonly SchemaIssue[] {
+  if (typeof given !== 'object' || given === null || seen.has(given)) return [];
+  seen.add(given);
+  return Object.entries(given).flatMap(([name, value]) => {
+    const here = [...path, Array.isArray(given) ? Number(name) : name];
+    if (name === TAKEN)
+      return [{ path: here, message: `the name ${TAKEN} cannot be used`, isName: true }];
+    return unreadMembers(value, here, seen);
+  });
+}
+
 /** The message for a wrong value whose schema has none: the `error` of `safeParse`. '' for a union, whose branches have messages. */
-export function schemaMessage(issue: z.core.$ZodRawIssue): string | undefined {
+function schemaMessage(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_union':
       return '';
@@ -81,7 +120,7 @@ const ONE_CHARACTER = 'must be exactly one character';
 
 /** What zod found in `given`, in words.
  * @param issues of a `safeParse` with `schemaMessage` */
-export function listSchemaIssues(
+function listSchemaIssues(
   issues: readonly Issue[],
   given: unknown,
   words: SchemaWords,

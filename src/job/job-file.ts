@@ -1,11 +1,6 @@
 import { z } from 'zod';
 import { nearestName } from '../base/nearest-name.ts';
-import {
-  listSchemaIssues,
-  type SchemaIssue,
-  type SchemaWords,
-  schemaMessage,
-} from '../base/schema-issues.ts';
+import { checkWritten, type SchemaIssue, type SchemaWords } from '../base/schema-issues.ts';
 import { holdsKey, looksLikeKey, mayHoldKey, namesKey } from './key-shapes.ts';
 import { SCHEMAS } from './setting-schemas.ts';
 import { formatHelp, SETTING_LIST, type SettingName, type Settings } from './setting-table.ts';
@@ -69,15 +64,19 @@ export function checkSettings(given: unknown): {
   settings: JobFile;
   issues: readonly SchemaIssue[];
 } {
-  const checked = jobFileSchema.safeParse(given, { error: schemaMessage });
-  if (checked.success) return { settings: checked.data, issues: variableIssues(checked.data) };
+  const { data, issues } = checkWritten(jobFileSchema, given, wordsOfSettings);
+  return data === null
+    ? { settings: {}, issues }
+    : { settings: data, issues: variableIssues(data) };
+}
+
+function wordsOfSettings(): SchemaWords {
   const schema = jobFileJsonSchema();
-  const words: SchemaWords = {
+  return {
     whole: 'settings such as input: portfolio.csv',
     unknownName: (path, name) => unknownSetting(path, name, schema),
     hides: (path, text) => mayHoldKey(path) || holdsKey(text),
   };
-  return { settings: {}, issues: listSchemaIssues(checked.error.issues, given, words) };
 }
 
 /** The parts of the settings' JSON Schema that this module reads. */

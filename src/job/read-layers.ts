@@ -1,12 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
 import { readFileText } from '../base/pipes.ts';
-import {
-  listSchemaIssues,
-  memberWords,
-  type SchemaWords,
-  schemaMessage,
-} from '../base/schema-issues.ts';
+import { checkWritten, memberWords, type SchemaWords } from '../base/schema-issues.ts';
 import { yamlProblem } from '../base/yaml-problems.ts';
 import { perilbookColumns } from '../columns/row.ts';
 import { columnsOfLayer, snakeCase } from '../columns/topic-columns.ts';
@@ -131,12 +126,13 @@ function checkLayerText(text: string, file: string): CheckedLayer {
       layer: null,
       problems: [atPath(['kind'], `must be ${KINDS.slice(0, -1).join(', ')} or ${KINDS.at(-1)}`)],
     };
-  const checked = schema.safeParse(said, { error: schemaMessage });
-  if (!checked.success) {
-    const issues = listSchemaIssues(checked.error.issues, said, wordsOf(schema));
-    return { layer: null, problems: issues.map(({ path, message }) => atPath(path, message)) };
-  }
-  const layer = withPaths(checked.data as LayerDescription, dirname(resolve(file)));
+  const checked = checkWritten<LayerDescription>(schema, said, () => wordsOf(schema));
+  if (checked.data === null)
+    return {
+      layer: null,
+      problems: checked.issues.map(({ path, message }) => atPath(path, message)),
+    };
+  const layer = withPaths(checked.data, dirname(resolve(file)));
   const problems = membersAtOdds(layer).map(([path, message]) => atPath(path, message));
   return { layer: problems.length > 0 ? null : layer, problems };
 }

@@ -4,12 +4,7 @@ import { z } from 'zod';
 import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { readFileText } from '../../base/pipes.ts';
-import {
-  listSchemaIssues,
-  memberWords,
-  type SchemaIssue,
-  schemaMessage,
-} from '../../base/schema-issues.ts';
+import { checkWritten, memberWords, type SchemaIssue } from '../../base/schema-issues.ts';
 import { yamlProblem } from '../../base/yaml-problems.ts';
 import { dataAddress } from '../../contract/layers/layer-description.ts';
 import { WHOLE_US } from '../tables/parts.ts';
@@ -101,9 +96,9 @@ export function overriddenSources(
       throw settingsError(file, yamlProblem({ code: 'BAD_ALIAS', message: '' }), error);
     throw error;
   }
-  const read = overridesFile.safeParse(value, { error: schemaMessage });
-  if (!read.success) {
-    const [{ path, message }] = listSchemaIssues(read.error.issues, value, WORDS) as [SchemaIssue];
+  const read = checkWritten(overridesFile, value, () => WORDS);
+  if (read.data === null) {
+    const [{ path, message }] = read.issues as [SchemaIssue];
     throw settingsError(file, [path.join('.'), message].filter(Boolean).join(': '));
   }
   const { mirror, contact, extract = false, sources: named = {} } = read.data;

@@ -146,6 +146,7 @@ test('sources.yaml gives other addresses, and what it cannot say is refused with
       'sources: {hial: {page: "https://a.example"}}',
       /there is no source "hial"; did you mean hail\?/,
     ],
+    ['sources: {__proto__: {page: "https://a.example"}}', /the name __proto__ cannot be used/],
     ['sources: {hail: {page: "ftp://a.example"}}', /sources\.hail\.page/],
     [
       'sources: {hail: {url: "https://me:secret@a.example/a.csv"}}',
