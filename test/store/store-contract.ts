@@ -764,6 +764,31 @@ export function testStore(
     assert.deepEqual(calls, { sent: 0, charged: 0, free: 0, unknown: 0 });
   });
 
+  it('batches that are packed before others are written keep their own answers', async ({
+    store,
+    source,
+    clock,
+  }) => {
+    const batch = (cell: Cell, fields: Answer['fields']) => [
+      { cell, answers: [{ topic: 'hail' as const, asOf: clock.now(), fields }], failures: [] },
+    ];
+    // Answers are packed at once where the store knows their texts: from the second time on.
+    for (const known of [1, 2]) await store.putAnswers(source, batch(HERE, [known, 2, null]));
+    const fields = [
+      [98.5, 0.25, 3],
+      [12.25, null, 7],
+    ];
+    const written = [LA, NY].map((cell, index) =>
+      store.packAnswers(source, batch(cell, fields[index]!)),
+    );
+    for (const write of written) await write();
+    const found = await store.read(source, [LA, NY]);
+    assert.deepEqual(
+      found.map((record) => record!.answers.get('hail')!.fields),
+      fields,
+    );
+  });
+
   it('what bundles return is remembered, too few topics for a week; which scopes a key lacks for a day', async (setup) => {
     const { store, buy, source, clock } = setup;
     await buy(LA, 'standard', {
