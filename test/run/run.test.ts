@@ -14,6 +14,7 @@ import { newProgress } from '../../src/run/frame/progress.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { run } from '../../src/run/run-job.ts';
 import type { Settlement } from '../../src/store/ledger/port.ts';
+import type { Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { serveHttp } from '../client/servers.ts';
 import { fakeService } from '../fake-service.ts';
@@ -63,6 +64,30 @@ test('a plan counts the time that the run has used before it: a short limit prom
     [ended.stop?.reason, ended.summary.credits_spent, harness.charged()],
     ['time', 0, 0],
   );
+});
+
+test('a run that waits for the minute that other runs use tells until when, and buys then', async (t) => {
+  const harness = await openHarness(t);
+  harness.writeInput(places(1));
+  const progress = newProgress();
+  const waits = [2_000, 200].map((ms) => ({ outcome: 'wait', for: 'minute', ms }) as const);
+  const told: { readonly until: number; readonly least: number }[] = [];
+  let least = 0;
+  const store: Store = {
+    ...harness.store,
+    async claim(terms, requests) {
+      told.push({ until: progress.minuteUsedUntil, least });
+      const wait = waits.shift();
+      if (wait === undefined) return harness.store.claim(terms, requests);
+      // The later of two ends: the shorter wait came last.
+      least = Math.max(least, harness.clock.now() + wait.ms);
+      return [wait];
+    },
+  };
+  const ended = await harness.run({ topics: 'wildfire' }, { progress, store });
+  assert.deepEqual([ended.state, harness.charged(), told.length], ['complete', 1, 3]);
+  for (const { until, least } of told) assert.ok(until >= least, `${until} < ${least}`);
+  assert.equal(told[0]!.until, 0);
 });
 
 test('what another run has bought since the plan is told beside what was spent', async (t) => {
