@@ -192,6 +192,8 @@ test('a key is tried before Start, once and free of charge; a refusal says what 
     assert.equal(second!.text, first!.text);
     assert.ok(!first!.text.includes(secret), first!.text);
     assert.deepEqual(await harness.ledger(), { charged, unknown: 0, open: 0 }, first!.text);
+    const [tried] = await harness.store.runs({ job: 'key check' });
+    assert.equal(tried!.state, code === null ? 'complete' : 'stopped');
     assert.deepEqual([fake.answers.length, harness.charged()], [1, 0]);
     assert.deepEqual(scene.bugs, []);
     if (fault?.status !== 429) continue;
