@@ -49,6 +49,25 @@ test('files come out to the byte, with the added fields at the end of each recor
   }
 });
 
+test('a number is written as it prints, at each edge of the ways in which it is packed', async () => {
+  const numbers = [
+    ...[0, 9, 10, 99, 100, 255, 256, 999, 1_000, 1_001, 2_147, 2_148, 65_536, -1, -1_000],
+    ...[
+      0.000001, 0.1, 9.05, 99.999, 999.999999, 1_000.000001, 1_000.25, 2_147.483647, 2_147.483648,
+    ],
+    ...[-0.5, -1_000.25, -2_147.483648, 0.0000001, 1e21, 123_456_789.125],
+  ];
+  const rows = numbers.map((_, row) => `${row},2\n`);
+  const output = await enrich(folder, `lat,lng\n${rows.join('')}`, {
+    fill: async (rows) => rows.map(({ number }) => ['ok', null, numbers[number - 1]!]),
+  });
+  const written = output.trimEnd().split('\n').slice(1);
+  assert.deepEqual(
+    written,
+    numbers.map((number, row) => `${row},2,ok,,${number}`),
+  );
+});
+
 test('the columns of an earlier run are replaced, whatever a row has or lacks', async () => {
   const rows = ['1,2,"a,b",ok,"x,y"', '1,2', '3,4,z,ok', '3,4,5,6,7,8,9'];
   const output = await enrich(folder, `lat,lng,c,hazard_status,hail_rating\n${rows.join('\n')}\n`, {

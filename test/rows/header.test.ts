@@ -54,7 +54,10 @@ test('the names of the columns are found, or the line that has them is suggested
   ] as const) {
     assert.equal(await found(t, text, {}), result, text);
   }
-  assert.equal(await found(t, 'Portfolio\nid,B,C\n', { lat: 'B', lng: 'C' }), 'line 2');
+  const named = { lat: 'B', lng: 'C' };
+  assert.equal(await found(t, 'Portfolio\nid,B,C\n', named), 'line 2');
+  // A line with another of the named columns alone is not the header.
+  assert.equal(await found(t, 'Portfolio\nA,B,D\nid,b ,C\n', named), 'line 3');
   assert.equal(await found(t, '{"id":1,"city":"Austin"}\n', {}, 'in.ndjson'), 'no header');
 });
 

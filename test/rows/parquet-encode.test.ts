@@ -16,6 +16,7 @@ import {
 } from '../../src/rows/parquet/thrift.ts';
 import { fc } from '../properties.ts';
 import { allRows, temporaryFolder, writeRows } from './book-fixture.ts';
+import { ALL_TYPES, alternating } from './parquet-fixture.ts';
 
 const runs = fc.integer({ min: 1, max: 24 }).chain((width) =>
   fc.record({
@@ -155,6 +156,42 @@ test('the bounds of a column are its least and greatest text: readers pass over 
   const { row_groups: groups } = await parquetMetadataAsync(await asyncBufferFromFile(output));
   const { min_value: least, max_value: greatest } = groups[0]!.columns[0]!.meta_data!.statistics!;
   assert.deepEqual([least, greatest], ['Elm', 'Pine']);
+});
+
+test('the metadata of pandas get the added columns with their types, in the place of those of an earlier run', async () => {
+  const folder = temporaryFolder();
+  const [input, output] = [join(folder, 'in.parquet'), join(folder, 'out.parquet')];
+  const column = (name: string, pandas_type: string, numpy_type: string) => ({
+    ...{ name, field_name: name, pandas_type, numpy_type, metadata: null as unknown },
+  });
+  const own = [column('id', 'unicode', 'object'), { name: null, field_name: 'name' }];
+  const pandas = { pandas_version: '2.2.0', columns: [...own, column('hail_old', 'x', 'y')] };
+  const columnData = ['id', 'name', 'hazard_status'].map((name) => ({
+    ...{ name, data: ['a', 'b'], type: 'STRING' as const },
+  }));
+  const kvMetadata = [{ key: 'pandas', value: JSON.stringify(pandas) }];
+  writeFileSync(input, Buffer.from(parquetWriteBuffer({ columnData, kvMetadata })));
+  await writeRows(await openRowFile(input), {
+    ...{ output, added: ALL_TYPES, dropFrom: 2, fill: alternating },
+  });
+  const { key_value_metadata: pairs } = await parquetMetadataAsync(
+    await asyncBufferFromFile(output),
+  );
+  const written = JSON.parse(pairs!.find(({ key }) => key === 'pandas')!.value!);
+  assert.deepEqual(written, {
+    ...pandas,
+    columns: [
+      ...own,
+      column('hazard_status', 'unicode', 'object'),
+      column('hazard_note', 'unicode', 'object'),
+      {
+        ...column('hazard_as_of', 'datetimetz', 'datetime64[ms]'),
+        ...{ metadata: { timezone: 'UTC' } },
+      },
+      column('hail_score', 'float64', 'float64'),
+      column('hail_reports', 'int32', 'Int32'),
+    ],
+  });
 });
 
 test('damaged compressed pages are refused', () => {

@@ -78,6 +78,10 @@ test('cells are read as they are shown: numbers, shared and inline texts, dates,
     { number: 2, line: 5, fields: ['=1+1', '38.5', 'bold text', ''] },
     { number: 3, line: 9, fields: ['TRUE', '#N/A', '', '2024-01-01T18:00:00'] },
   ]);
+  // Workbooks of old Macs count days from 1904.
+  const mac = await open(made([PORTFOLIO], { workbookPr: '<workbookPr date1904="1"/>' }));
+  const built = (await allRows(mac, [3])).map(({ fields: [day] }) => day);
+  assert.deepEqual(built, ['2028-01-02', '', '2028-01-02T18:00:00']);
 });
 
 test('the sheet gets the added columns, and everything else stays byte for byte', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openRowFile } from '../../src/rows/open/open-row-file.ts';
@@ -73,7 +73,7 @@ test('formulas without stored values: a value that counts as 0, and a field that
   assert.deepEqual(await found('D', 'out.xlsx'), []);
 });
 
-test('rows with a finding between others are the same in a thread as one by one', async (t) => {
+test('rows with a finding between others are read and written in a thread as one by one', async (t) => {
   const harness = await openHarness(t);
   const [good, other] = [[40.1, -99.9] as const, [40.2, -99.9] as const];
   harness.writeInput([
@@ -88,8 +88,10 @@ test('rows with a finding between others are the same in a thread as one by one'
     other,
   ]);
   const read = async (rowThreads: number) => {
-    const { rows, cells, findings } = await harness.plan({ topics: ['hail'] }, { rowThreads });
-    return { rows, cells, findings };
+    const output = `${rowThreads}.csv`;
+    const { summary } = await harness.run({ topics: ['hail'], output }, { rowThreads });
+    const { rows, cells, findings } = summary;
+    return { rows, cells, findings, written: readFileSync(join(harness.folder, output), 'utf8') };
   };
   const one = await read(0);
   assert.deepEqual([one.rows, one.cells, one.findings.length], [9, 2, 4]);
