@@ -137,8 +137,9 @@ const ROWS_AT_FIRST = 1024;
 const MOST_SHORT_TEXTS = 256 - TAGS.firstText;
 
 /** The places stay the same object while they have room: what writers make for them is kept.
- * @param width how many fields a place has */
-export function listedPlaces(width: number): ListedPlaces {
+ * @param width how many fields a place has
+ * @param mostBytes of memory that is kept for later places */
+export function listedPlaces(width: number, mostBytes = MOST_MEMORY_BYTES): ListedPlaces {
   const texts: string[] = [];
   const numbers = new Map<string, number>();
   const packer = new FieldPacker({
@@ -181,8 +182,8 @@ export function listedPlaces(width: number): ListedPlaces {
         const hadMore = table.more.size > 0;
         write(rows, table);
         if (table.more.size === 0 && !hadMore) return;
-        if (memoryBytes === MOST_MEMORY_BYTES) break;
-        memoryBytes = Math.min(MOST_MEMORY_BYTES, 2 * Math.max(memoryBytes, takenBytes(table)));
+        if (memoryBytes === mostBytes) break;
+        memoryBytes = Math.min(mostBytes, 2 * Math.max(memoryBytes, takenBytes(table)));
         places = emptyPlaces(places.kindOf.length, width, memoryBytes, texts);
       }
       places = { ...places };

@@ -48,6 +48,18 @@ test('more rows, more bytes and a field of megabytes find their room', () => {
   }
 });
 
+test('beyond the most memory the places are others each time, for their blocks are', () => {
+  const listed = listedPlaces(1, 2 ** 20);
+  let of = listed.places;
+  let unpack = placeUnpacker(of);
+  for (const letter of ['a', 'b']) {
+    const rows = Array.from({ length: 9 }, (_, row) => [`${row}${letter.repeat(2 ** 18)}`]);
+    listed.fill(rows);
+    if (of !== listed.places) [of, unpack] = [listed.places, placeUnpacker(listed.places)];
+    for (const [place, fields] of rows.entries()) assert.ok(unpack(place)[0] === fields[0]);
+  }
+});
+
 test('a row with another number of fields is refused', () => {
   assert.throws(() => listedPlaces(WIDTH).fill([['ok']]), { code: 'BUG' });
 });
