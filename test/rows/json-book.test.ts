@@ -200,6 +200,21 @@ test(
   },
 );
 
+test('a member that an object has from its language is no member of a row', async () => {
+  const file = join(folder, 'inherited.ndjson');
+  writeFileSync(
+    file,
+    '{"lat":1,"constructor":"Ann","place":{"valueOf":5}}\n{"lat":2,"place":{}}\n',
+  );
+  const book = await openRowFile(file);
+  assert.deepEqual(book.columns, ['lat', 'constructor', 'place', 'place.valueOf']);
+  const fields = (await allRows(book, [1, 3])).map((row) => row.fields);
+  assert.deepEqual(fields, [
+    ['Ann', '5'],
+    ['', ''],
+  ]);
+});
+
 test('members that are dropped are dropped wherever they stand', async () => {
   const source =
     '{"k":1,"hazard_status":"old","hazard_note":null,"hail_score":2}\n{"hazard_status":"old","k":2}\n{"hazard_note":1}\n';

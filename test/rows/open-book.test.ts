@@ -76,6 +76,12 @@ test('a missing file, a directory and a missing stream are refused', async () =>
     code: 'INPUT_UNREADABLE',
     message: /is a directory/,
   });
+  // What the system refuses for a reason of its own is told in its words.
+  await assert.rejects(openRowFile(join(folder, `${'x'.repeat(300)}.csv`)), {
+    code: 'INPUT_UNREADABLE',
+    message: /cannot be read \(ENAMETOOLONG: /,
+    hint: 'Check the file and the disk that it is on.',
+  });
   await assert.rejects(openRowFile('-'), { code: 'USAGE' });
   await assert.rejects(openRowFile('/dev/null'), {
     code: 'INPUT_UNREADABLE',
