@@ -12,6 +12,14 @@ import { featuresOf, fileOf, geojson, loading, zipOf } from './loading.ts';
 
 const PARK = { Unit_Nm: 'Green' };
 
+/** A position in Web Mercator. */
+const inMetres = (lng: number, lat: number): [x: number, y: number] => [
+  (lng * Math.PI * 6_378_137) / 180,
+  6_378_137 * Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)),
+];
+const WEB_MERCATOR =
+  'PROJCS["WGS 84 / Pseudo-Mercator",GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]],PROJECTION["Mercator_1SP"],PARAMETER["central_meridian",0],PARAMETER["scale_factor",1],PARAMETER["false_easting",0],PARAMETER["false_northing",0],UNIT["metre",1],EXTENSION["PROJ4","+proj=merc +a=6378137 +b=6378137 +lat_ts=0 +lon_0=0 +x_0=0 +y_0=0 +k=1 +units=m +nadgrids=@null +wktext +no_defs"],AUTHORITY["EPSG","3857"]]';
+
 test('Esri JSON: attributes, rings with holes, and Web Mercator', async (t) => {
   const { database, load } = loading(t);
   const saved = (spatialReference: object, rings: object) =>
@@ -47,12 +55,7 @@ test('Esri JSON: attributes, rings with holes, and Web Mercator', async (t) => {
     [park.geometry.type, park.geometry.coordinates.length, park.properties.Unit_Nm],
     ['Polygon', 2, 'Green'],
   );
-  const metres = rings.map((ring) =>
-    ring.map(([lng, lat]) => [
-      (lng! * Math.PI * 6_378_137) / 180,
-      6_378_137 * Math.log(Math.tan(Math.PI / 4 + (lat! * Math.PI) / 360)),
-    ]),
-  );
+  const metres = rings.map((ring) => ring.map(([lng, lat]) => inMetres(lng!, lat!)));
   await load('parks', saved({ wkid: 102100, latestWkid: 3857 }, metres));
   const [same] = featuresOf(database, 'sites_park');
   for (const [index, [lng, lat]] of same.geometry.coordinates[0].entries()) {
@@ -92,8 +95,9 @@ function geometryBlob(wkb: Buffer, id: number): Buffer {
 }
 
 /** A square as a polygon with heights. */
-function polygonWkb(lng: number, lat: number, side: number): Buffer {
-  const [ring] = square(lng, lat, side).coordinates as [[number, number][]];
+function polygonWkb(positionOf = (lng: number, lat: number) => [lng, lat] as const): Buffer {
+  const [degrees] = square(-78, 38, 0.1).coordinates as [[number, number][]];
+  const ring = degrees.map((position) => positionOf(...position));
   const bytes = Buffer.alloc(13 + 24 * ring.length);
   bytes[0] = 1;
   bytes.writeUInt32LE(1003, 1);
@@ -106,21 +110,27 @@ function polygonWkb(lng: number, lat: number, side: number): Buffer {
   return bytes;
 }
 
-function geopackage(t: TestContext, layers: Readonly<Record<string, string>>): string {
+/** @param isInMetres in Web Mercator */
+function geopackage(
+  t: TestContext,
+  layers: Readonly<Record<string, string>>,
+  isInMetres = false,
+): string {
+  const id = isInMetres ? 3857 : 4326;
   const file = join(temporaryFolder(t), 'city.gpkg');
   const database = new Database(file);
   database.exec(`PRAGMA application_id = 0x47504b47;
     CREATE TABLE gpkg_contents (table_name TEXT PRIMARY KEY, data_type TEXT);
     CREATE TABLE gpkg_spatial_ref_sys (srs_id INTEGER PRIMARY KEY, definition TEXT);
     CREATE TABLE gpkg_geometry_columns (table_name TEXT, column_name TEXT, srs_id INTEGER);
-    INSERT INTO gpkg_spatial_ref_sys VALUES (4326, 'GEOGCS["WGS 84"]');`);
+    INSERT INTO gpkg_spatial_ref_sys VALUES (4326, 'GEOGCS["WGS 84"]'), (3857, '${WEB_MERCATOR}');`);
   for (const [name, column] of Object.entries(layers)) {
     database.exec(`INSERT INTO gpkg_contents VALUES ('${name}', 'features');
-      INSERT INTO gpkg_geometry_columns VALUES ('${name}', 'geom', 4326);
+      INSERT INTO gpkg_geometry_columns VALUES ('${name}', 'geom', ${id});
       CREATE TABLE "${name}" (fid INTEGER PRIMARY KEY, geom BLOB, ${column} TEXT)`);
     database
       .prepare(`INSERT INTO "${name}" VALUES (1, ?, 'Green'), (2, NULL, 'Lost')`)
-      .run(geometryBlob(polygonWkb(-78, 38, 0.1), 4326));
+      .run(geometryBlob(polygonWkb(isInMetres ? inMetres : undefined), id));
   }
   database.close();
   return file;
@@ -135,6 +145,12 @@ test('GeoPackage: the layer that fits, or that is named', async (t) => {
   assert.deepEqual(park.geometry, square(-78, 38, 0.1));
   assert.deepEqual(park.properties, { fid: 1, Unit_Nm: 'Green' });
   assert.equal((await load('parks', `${file}/parks`, { replace: true })).records, 1);
+  await load('parks', geopackage(t, { parks: 'Unit_Nm' }, true), { replace: true });
+  const [same] = featuresOf(database, 'sites_park');
+  const inDegrees = (same.geometry.coordinates as number[][][]).map((ring) =>
+    ring.map((position) => position.map((degrees) => Math.round(degrees * 1e9) / 1e9)),
+  );
+  assert.deepEqual(inDegrees, square(-78, 38, 0.1).coordinates);
   await assert.rejects(load('parks', `${file}/levees`), { message: /it seems to be levees/ });
   const two = geopackage(t, { a: 'Unit_Nm', b: 'Unit_Nm' });
   await assert.rejects(load('parks', two), {
