@@ -221,6 +221,12 @@ test('metres, not in degrees, a layer without the fields, and one that gives no 
     { as: 'csv', fields: '^HAIL_RISKR$' },
     /none of the fields that are needed: HAIL_RISKR$/,
   );
+  for (const description of [{ fields: 'NAME, STATE' }, { fields: [] }, {}, []]) {
+    here.mirror.fail(/Sites\/FeatureServer\/0\?f=json/, 1, (_, response) =>
+      sendJson(response, description),
+    );
+    await keepsOld(here, {}, /does not describe its fields: it is not a layer any more$/);
+  }
   here.mirror.layers.set(LAYER, layerOf(COUNT, { formats: 'JSON, PBF' }));
   await keepsOld(here, {}, /does not give GeoJSON/);
   here.mirror.layers.set(LAYER, layerOf(0));

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { NATURAL_SLUGS, TOPIC_SLUGS } from '../../../src/contract/topics.ts';
+import { declareLayers, NATURAL_SLUGS, TOPIC_SLUGS } from '../../../src/contract/topics.ts';
 import { LOADERS } from '../../../src/data/loaders/loader-table.ts';
+import { layerSources } from '../../../src/data/sources/layer-sources.ts';
 import { overriddenSources } from '../../../src/data/sources/source-overrides.ts';
 import { chooseSources, SOURCES } from '../../../src/data/sources/source-table.ts';
 import { eventDatasetsOf, needsOf } from '../../../src/data/tables/describe-data.ts';
@@ -66,6 +67,27 @@ test('a source has a second address with its loader, or the documents say why no
     );
     assert.equal(new Set(addresses).size, addresses.length, name);
     for (const { from } of others) assert.notEqual(from, '', name);
+    for (const address of addresses) assert.match(address, /"https:\/\/[^"]+/, name);
+  }
+});
+
+test('the data of an own layer is of the time that its description says, or of the last edit of its service', (t) => {
+  t.after(() => declareLayers([]));
+  const own = {
+    ...{ layer: 'own_zone', title: 'Own zone', class: { from: ['ZONE'] }, classes: ['High'] },
+  };
+  const [file, service] = ['zones.zip', 'FeatureServer/0'].map((end) => `https://a.example/${end}`);
+  for (const [url, vintage, expected] of [
+    [file, '2025-03', '2025-03'],
+    [service, '2025-03', '2025-03'],
+    // It stands in each row.
+    [service, { from: ['EDITED'], as: 'day' }, undefined],
+    [service, undefined, 'edited'],
+    [file, undefined, undefined],
+  ] as const) {
+    declareLayers([{ ...own, sources: [{ url }], ...(vintage && { vintage }) } as never]);
+    const [source] = layerSources();
+    assert.deepEqual([source!.name, source!.vintage], ['own_zone', expected]);
   }
 });
 
