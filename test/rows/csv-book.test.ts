@@ -2,6 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { FieldPacker } from '../../src/formats/packed/packed-fields.ts';
+import { makePlaceTable, placeWriter, takeBlocks } from '../../src/formats/packed/place-table.ts';
+import { placedText } from '../../src/rows/csv/placed-text.ts';
+import { byteBuffer } from '../../src/rows/files/byte-buffer.ts';
 import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { guessUtf16 } from '../../src/rows/text-encoding.ts';
 import { fc } from '../properties.ts';
@@ -66,6 +70,28 @@ test('a number is written as it prints, at each edge of the ways in which it is 
     written,
     numbers.map((number, row) => `${row},2,ok,,${number}`),
   );
+});
+
+test('a status and a note that places share have room, however long they are', async () => {
+  const table = makePlaceTable(1, 2 ** 20, null);
+  const writer = placeWriter(table);
+  const packed = new FieldPacker({ numberOf: () => -1, textOf: () => '' }).pack([1.5]);
+  writer.reserve(packed.length);
+  writer.room.bytes.set(packed, writer.room.at);
+  writer.end(0, packed.length);
+  takeBlocks(table, writer.flush());
+  const note = 'n'.repeat(50_000);
+  const kindOf = new Uint32Array(new SharedArrayBuffer(4));
+  const shared = { kinds: [['ok', note]], kindOf, times: null, losses: null, empty: 0 };
+  const places = { tables: [{ table, width: 1 }], ...shared, texts: [], store: '' };
+  const format = { delimiter: ',', encoding: 'utf-8', decimal: 'point' } as const;
+  const addPlace = placedText(places, format, ADDED, true);
+  const parts: string[] = [];
+  const gathered = byteBuffer(async (bytes) => void parts.push(bytes.toString('latin1')));
+  // A batch of rows is added before any of it is written.
+  for (let row = 0; row < 100; row++) addPlace(gathered, 0);
+  await gathered.finish();
+  assert.ok(parts.join('') === `,ok,${note},1.5`.repeat(100));
 });
 
 test('the columns of an earlier run are replaced, whatever a row has or lacks', async () => {
