@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { parquetWriteBuffer } from 'hyparquet-writer';
 import { PerilbookError } from '../../src/base/errors.ts';
 import { firstRows } from '../../src/rows/location/file-head.ts';
 import { openRowFile } from '../../src/rows/open/open-row-file.ts';
@@ -10,7 +11,7 @@ import { temporaryFolder } from '../temporary-folder.ts';
 import { locationInFile } from './location-of.ts';
 
 /** The columns of a file of which the names or the values are a place, or what is said where there is none. */
-async function placesIn(t: TestContext, name: string, text: string): Promise<string> {
+async function placesIn(t: TestContext, name: string, text: string | Buffer): Promise<string> {
   const file = join(temporaryFolder(t), name);
   writeFileSync(file, text);
   const rowFile = await openRowFile(file);
@@ -75,6 +76,46 @@ test('in JSON, a geometry, a list and an object with names are places', async (t
   ] as const) {
     const line = `${JSON.stringify({ id: 1, geometry: value })}\n`;
     assert.equal(await placesIn(t, 'in.ndjson', line + line), found, line);
+  }
+});
+
+test('in Parquet, a column that the file declares to hold points is the place, whatever its name; one of lines is named', async (t) => {
+  const pair = 'place.latitude place.longitude';
+  const [lng, lat] = [-104.9903, 39.7392];
+  /** Well-known binary: little-endian, the kind, how many positions of a line, and these. */
+  const wkb = (kind: number, ...numbers: number[]) => {
+    const bytes = Buffer.alloc(5 + 8 * numbers.length);
+    bytes[0] = 1;
+    bytes.writeUInt32LE(kind, 1);
+    for (const [at, number] of numbers.entries()) bytes.writeDoubleLE(number, 5 + 8 * at);
+    return bytes;
+  };
+  const point = wkb(1, lng, lat);
+  const line = Buffer.concat([
+    wkb(2),
+    Buffer.of(2, 0, 0, 0),
+    wkb(0, lng, lat, lng, lat + 1).subarray(5),
+  ]);
+  for (const [types, bytes, found] of [
+    [['Point'], point, pair],
+    [['Point Z', 'LineString'], point, pair],
+    [[], point, pair],
+    [
+      ['LineString', 'MultiLineString'],
+      line,
+      /^Column place holds linestrings and multilinestrings, not points\./,
+    ],
+  ] as const) {
+    const columns = { place: { encoding: 'WKB', geometry_types: types } };
+    const value = JSON.stringify({ version: '1.1.0', primary_column: 'place', columns });
+    const columnData = [
+      { name: 'id', data: ['a', 'b'], type: 'STRING' as const },
+      { name: 'place', data: [bytes, bytes], type: 'BYTE_ARRAY' as const },
+    ];
+    const written = parquetWriteBuffer({ columnData, kvMetadata: [{ key: 'geo', value }] });
+    const places = await placesIn(t, 'in.parquet', Buffer.from(written));
+    if (typeof found === 'string') assert.equal(places, found);
+    else assert.match(places, found);
   }
 });
 

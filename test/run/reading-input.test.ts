@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { run } from '../../src/run/run-job.ts';
+import { fillWith, writeRows } from '../rows/book-fixture.ts';
 import { workbook } from '../rows/xlsx-fixture.ts';
 import { openHarness } from './harness.ts';
 
@@ -87,15 +88,21 @@ test('rows with a finding between others are read and written in a thread as one
     ['', ''],
     other,
   ]);
-  const read = async (rowThreads: number) => {
-    const output = `${rowThreads}.csv`;
-    const { summary } = await harness.run({ topics: ['hail'], output }, { rowThreads });
-    const { rows, cells, findings } = summary;
-    return { rows, cells, findings, written: readFileSync(join(harness.folder, output), 'utf8') };
-  };
-  const one = await read(0);
-  assert.deepEqual([one.rows, one.cells, one.findings.length], [9, 2, 4]);
-  assert.deepEqual(await read(1), one);
+  const inFolder = (name: string) => join(harness.folder, name);
+  await writeRows(await openRowFile(inFolder('input.csv')), {
+    ...{ output: inFolder('input.parquet'), added: [], fill: fillWith([]) },
+  });
+  for (const ending of ['csv', 'parquet']) {
+    const read = async (rowThreads: number) => {
+      const job = { input: `input.${ending}`, output: `${rowThreads}.${ending}` };
+      const { summary } = await harness.run({ topics: ['hail'], ...job }, { rowThreads });
+      const { rows, cells, findings } = summary;
+      return { rows, cells, findings, written: readFileSync(inFolder(job.output), 'latin1') };
+    };
+    const one = await read(0);
+    assert.deepEqual([one.rows, one.cells, one.findings.length], [9, 2, 4]);
+    assert.deepEqual(await read(1), one);
+  }
 });
 
 test('a plan refuses rows and columns that a sheet of Excel has no room for', async (t) => {
