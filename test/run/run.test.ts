@@ -90,6 +90,26 @@ test('a run that waits for the minute that other runs use tells until when, and 
   assert.equal(told[0]!.until, 0);
 });
 
+test('a call that waits for the minute is not made after an interrupt', async (t) => {
+  const harness = await openHarness(t);
+  harness.writeInput(places(1));
+  const interruption = new AbortController();
+  let claims = 0;
+  const store: Store = {
+    ...harness.store,
+    async claim(terms, requests) {
+      if (claims++ > 0) return harness.store.claim(terms, requests);
+      interruption.abort();
+      return [{ outcome: 'wait', for: 'minute', ms: 1_000 }];
+    },
+  };
+  const { state } = await harness.run(
+    { topics: 'wildfire' },
+    { store, interrupt: interruption.signal },
+  );
+  assert.deepEqual([state, claims, harness.charged()], ['interrupted', 1, 0]);
+});
+
 test('what another run has bought since the plan is told beside what was spent', async (t) => {
   const harness = await openHarness(t);
   harness.writeInput(places(3));

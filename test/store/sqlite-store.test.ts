@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { statSync, writeFileSync } from 'node:fs';
+import { statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
@@ -48,6 +48,25 @@ test('a store gives room back while no other program has it open, and goes on as
   await put(1);
   await using another = openSqliteStore(file, clock, owner);
   assert.equal((await another.stats()).sources[0]!.answers, 1);
+});
+
+test('no call is claimed in a store that was cut off, also where it is as large as when it was opened', async (t) => {
+  const file = join(temporaryFolder(t), 'store.db');
+  const store = openSqliteStore(file, clock, owner);
+  t.after(() => store.close());
+  const source = await store.source('somewhere');
+  const opened = statSync(file).size;
+  const answers = [{ topic: 'hail' as const, asOf: 1, fields: ['x'.repeat(20_000)] }];
+  await store.putAnswers(source, [{ cell: { lat7: 1, lng7: 2 }, answers, failures: [] }]);
+  new Database(file).exec('PRAGMA wal_checkpoint(TRUNCATE)').close();
+  const terms = await termsOf(store);
+  assert.equal((await store.claim(terms, [callAt(1)]))[0]!.outcome, 'granted');
+  assert.ok(statSync(file).size > opened);
+  truncateSync(file, opened);
+  await assert.rejects(store.claim(terms, [callAt(2)]), {
+    code: 'STORE_MOVED',
+    message: /store\.db was overwritten or cut off while this run used it$/,
+  });
 });
 
 test('the ledger tells of each call what the provider is asked about: kind, topic, place, key and request id', async (t) => {
