@@ -163,6 +163,10 @@ test('a delimiter of several characters, or beyond ASCII, is refused with the wa
     message: /separates its records with a control character/,
     hint: /tr /,
   });
+  // Marks around each field are no delimiters.
+  const marked = '§id§,§lat§,§lng§\n§1§,§40.5§,§-99.5§\n§2§,§41.5§,§-98.5§\n';
+  const { columns } = await openRowFile(written(t, 'in.csv', marked));
+  assert.deepEqual(columns, ['§id§', '§lat§', '§lng§']);
   const degrees = 'id,Latitude (°),Longitude (°)\n1,40°,-99°\n2,41°,-98°\n';
   assert.deepEqual(await locationsIn(written(t, 'in.csv', degrees)), ['40° -99°', '41° -98°']);
 });
