@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet';
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { decompress } from '../../src/rows/parquet/decompress.ts';
@@ -156,6 +156,32 @@ test('the bounds of a column are its least and greatest text: readers pass over 
   const { row_groups: groups } = await parquetMetadataAsync(await asyncBufferFromFile(output));
   const { min_value: least, max_value: greatest } = groups[0]!.columns[0]!.meta_data!.statistics!;
   assert.deepEqual([least, greatest], ['Elm', 'Pine']);
+});
+
+test('each row group keeps its columns where columns are added, also where it moves', async () => {
+  const folder = temporaryFolder();
+  const [input, output] = [join(folder, 'in.parquet'), join(folder, 'out.parquet')];
+  const names = Array.from({ length: 60 }, (_, row) => `name ${row % 7}`);
+  const columnData = [
+    { name: 'name', data: names, type: 'STRING' as const },
+    { name: 'value', data: names.map((_, row) => row / 7), type: 'DOUBLE' as const },
+    // Another program wrote the columns of an earlier run into each group.
+    { name: 'hazard_status', data: names, type: 'STRING' as const },
+  ];
+  writeFileSync(input, Buffer.from(parquetWriteBuffer({ columnData, rowGroupSize: 20 })));
+  for (const dropFrom of [null, 2]) {
+    const added = dropFrom === null ? ALL_TYPES.slice(1) : ALL_TYPES;
+    const fill: typeof alternating = async (rows) =>
+      (await alternating(rows)).map((fields) => fields.slice(-added.length));
+    await writeRows(await openRowFile(input), { output, added, dropFrom, fill });
+    const file = await asyncBufferFromFile(output);
+    assert.equal((await parquetMetadataAsync(file)).row_groups.length, 3);
+    const rows = await parquetReadObjects({ file });
+    assert.deepEqual(
+      rows.map(({ name, value, hail_score }) => [name, value, hail_score]),
+      names.map((name, row) => [name, row / 7, row % 2 === 0 ? null : 1.5]),
+    );
+  }
 });
 
 test('the metadata of pandas get the added columns with their types, in the place of those of an earlier run', async () => {
