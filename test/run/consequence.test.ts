@@ -376,6 +376,44 @@ test('a call that is given up leaves a failure of each topic that it was made fo
   assert.deepEqual(settled({}).failures, []);
 });
 
+test('what a call cost is the price from then on; without an answer only where it is higher', () => {
+  const [answered, failed, rejected] = [
+    answerOf([['hail', GOOD]]),
+    { failure: { reason: 'failed', note: 'cut' } },
+    { failure: { reason: 'rejected', note: 'no' } },
+  ];
+  for (const [told, charge, credits, charged, price] of [
+    [answered, 'charged', 1, 1, undefined],
+    [answered, 'charged', 2, 1, 2],
+    [answered, 'charged', 1, 2, 1],
+    [answered, 'charged', 1, null, 1],
+    [failed, 'charged', 2, 1, 2],
+    [failed, 'charged', 1, 2, undefined],
+    [failed, 'charged', 1, null, undefined],
+    [failed, 'charged', 2, null, 2],
+    [rejected, 'charged', 1, 2, 1],
+    // A free answer shows none, but others need not wait for one.
+    [answered, 'free', 0, null, null],
+    [answered, 'free', 0, 1, undefined],
+    [rejected, 'free', 0, null, null],
+    [failed, 'free', 0, null, undefined],
+    [answered, 'unknown', 1, 2, undefined],
+  ] as const) {
+    const whole = { ...told, ledger: { charge, credits }, alarm: null };
+    const { price: kept } = settled(whole, HAIL, NOW - DAY, null, { charged });
+    const words = `${JSON.stringify(told)} ${charge} ${credits} after ${charged}`;
+    assert.deepEqual(
+      kept,
+      price === undefined ? undefined : { item: 'hail', credits: price },
+      words,
+    );
+    assert.equal(
+      settled({ ...whole, alarm: 'odd' }, HAIL, NOW - DAY, null, { charged }).price,
+      undefined,
+    );
+  }
+});
+
 test('what a bundle returned is its contents; a denied scope is that of the call', () => {
   const contents = (call: Call, more: object = {}) =>
     settled(answerOf([['hail', GOOD]], more), call).contents;

@@ -64,6 +64,11 @@ const CASES: readonly (readonly [what: string, given: readonly Signal[], health:
   ['a refusal is no outage', [REFUSED], {}],
   ['seven failures', many(FAILED, 7), { isUnanswered: true }],
   ['eight failures', many(FAILED, 8), { isUnanswered: true, stop: OUTAGE }],
+  [
+    'seven failures, of which one was paid, and an eighth',
+    [...many(FAILED, 6), signalOf('paid_error', { isPaid: true }), FAILED],
+    { stop: OUTAGE },
+  ],
   ['seven, an answer and seven', [...many(FAILED, 7), ANSWERED, ...many(FAILED, 7)], {}],
   ['four failures of a topic', HAIL, {}],
   ['five failures of a topic', [...HAIL, fails('hail')], { down: ['hail'] }],

@@ -8,8 +8,10 @@ import {
   findRefusal,
   freedBy,
   type LastCall,
+  lockedUsage,
 } from '../../src/service/accounts/limits.ts';
 import { periodStartOf, type ServiceAccount } from '../../src/service/accounts/service-account.ts';
+import { postgresDialect } from '../../src/sql/sql-work.ts';
 import { subscriptionOf } from './small-data.ts';
 
 const NOW = 5 * 60_000 + 10_001;
@@ -84,4 +86,17 @@ test('of several refused calls of an account, each is told when the credits that
     { failure: 'RATE_LIMITED', retryAfter: 30 },
     { failure: 'RATE_LIMITED', retryAfter: 10 },
   ]);
+});
+
+test('the accounts of a batch are locked one after the other in its order, before their usage is read', () => {
+  const { statements, take } = lockedUsage(postgresDialect(), [3, 7]);
+  const asked = statements.map(({ sql, values }) => [/ FOR NO KEY UPDATE$/.test(sql), values]);
+  assert.deepEqual(asked, [
+    [true, [3]],
+    [true, [7]],
+    [false, [3]],
+    [false, [7]],
+  ]);
+  const rows = [[{ id: 3 }], [{ id: 7 }], [{ of: 3 }], [{ of: 7 }]];
+  assert.deepEqual(take(rows as never), [{ of: 3 }, { of: 7 }]);
 });
