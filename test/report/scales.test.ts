@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Field } from '../../src/contract/answer.ts';
-import type { TopicSlug } from '../../src/contract/topics.ts';
+import { declareLayers, type TopicSlug } from '../../src/contract/topics.ts';
 import { LOSS, reading, scaleOf, type Units } from '../../src/report/figures/scales.ts';
 
 const AQI = (median: Field): Field[] => ['AQI', 1, 365, 300, 60, 5, 0, 0, 0, 170, median];
@@ -168,4 +168,27 @@ test('a place is in the class of its loss rate; without a rate in none', () => {
     '0.3 % or more',
     'No rate',
   ]);
+});
+
+test('a layer of many classes has as many tones as there are, with neighbours in one; the more hazardous half is severe', (t) => {
+  t.after(() => declareLayers([]));
+  for (const [count, shown, severe] of [
+    [2, 'c1, c2', 'in c1'],
+    [5, 'c1, c2, c3, c4, c5', 'in c1, c2, c3'],
+    [8, 'c1 c2, c3 c4, c5 c6, c7 c8', 'in c1, c2, c3, c4'],
+    [9, 'c1 c2, c3 c4, c5 c6, c7 c8, c9', 'in c6 or a more hazardous class'],
+  ] as const) {
+    const classes = Array.from({ length: count }, (_, at) => ({
+      name: `c${at + 1}`,
+      values: [at],
+    }));
+    const own = { layer: 'own_zone', title: 'Zone', class: { from: ['ZONE'] }, classes };
+    declareLayers([own as never]);
+    const scale = scaleOf('own_zone' as TopicSlug, 'miles');
+    const names = reading(scale).map(({ of }) => of.name.replaceAll(', ', ' '));
+    assert.equal(names.slice(0, -4).join(', '), shown);
+    assert.deepEqual(names.slice(-4), ['None', 'Other class', 'Unknown', 'Not answered']);
+    assert.equal(scale.severe.words, severe);
+    assert.equal(scale.classes[scale.classOf(['C2'], 0)]!.name.includes('c2'), true);
+  }
 });
