@@ -79,6 +79,20 @@ test('rows and look-ups of a program get the layer, and are charged as without i
   assert.deepEqual([zones([one]), one.status, charged()], [['High'], 'ok', 4]);
 });
 
+test('the note of a row names the layer as data of this machine, not what was bought, though that is here too', async (t) => {
+  const { harness, client, store, charged } = await openScene(t);
+  await loadLayer(t, harness);
+  const home = join(harness.folder, 'home');
+  writeFileSync(join(home, 'radon.csv'), 'CountyFIPS,RadonZone\n31001,1\n');
+  const loaded = await perilbook(['data', 'load', 'radon', 'radon.csv'], { folder: home });
+  assert.equal(loaded.code, 0, loaded.stderr);
+  const options = { topics: ['radon', 'own_fire'] as const, source: client(), store, budget: 2 };
+  const [found] = await all(enrich(rowsOf(places(1)), options));
+  assert.deepEqual([found!.status, charged()], ['ok', 1]);
+  const service = "service's data: areas 2026, radon 2026";
+  assert.equal(found!.note, `on this machine: own_fire 2025; ${service}`);
+});
+
 test('a budget that is reached leaves the layer of later batches complete', async (t) => {
   const { harness, client, store, charged } = await openScene(t);
   await loadLayer(t, harness);
