@@ -300,6 +300,26 @@ export function testStore(
       );
   });
 
+  it('of first calls that are asked for together, the first of each kind is granted; others of it wait', async ({
+    store,
+    terms,
+    propose,
+  }) => {
+    const assumed = (cell: Cell, kind: 'single' | 'standard') => ({
+      ...propose(cell, kind),
+      isPriceAssumed: true,
+    });
+    const claims = await store.claim(await terms(), [
+      assumed(LA, 'single'),
+      assumed(NY, 'single'),
+      assumed(BOSTON, 'standard'),
+      assumed(HERE, 'standard'),
+      propose(DENVER, 'single'),
+    ]);
+    const outcomes = claims.map(({ outcome }) => outcome);
+    assert.deepEqual(outcomes, ['granted', 'wait', 'granted', 'wait', 'granted']);
+  });
+
   it('a price that was charged a day ago holds no longer: one call goes out alone and shows it anew', async (setup) => {
     const { store, source, clock, ask, propose } = setup;
     const assumed = (cell: Cell) => ({ ...propose(cell, 'single'), isPriceAssumed: true });
