@@ -92,9 +92,14 @@ test('rows with a finding between others are read and written in a thread as one
   await writeRows(await openRowFile(inFolder('input.csv')), {
     ...{ output: inFolder('input.parquet'), added: [], fill: fillWith([]) },
   });
-  for (const ending of ['csv', 'parquet']) {
+  for (const [input, ending] of [
+    ['input.csv', 'csv'],
+    ['input.parquet', 'parquet'],
+    // With the columns of the run before, which are replaced.
+    ['0.csv', 'again.csv'],
+  ] as const) {
     const read = async (rowThreads: number) => {
-      const job = { input: `input.${ending}`, output: `${rowThreads}.${ending}` };
+      const job = { input, output: `${rowThreads}.${ending}` };
       const { summary } = await harness.run({ topics: ['hail'], ...job }, { rowThreads });
       const { rows, cells, findings } = summary;
       return { rows, cells, findings, written: readFileSync(inFolder(job.output), 'latin1') };
