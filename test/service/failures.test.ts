@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { PerilbookError } from '../../src/base/errors.ts';
 import { errorEnvelope } from '../../src/contract/envelopes.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
+import { isAccountsFailure } from '../../src/service/accounts/calls.ts';
 import {
   AREAS,
   AT_SEA,
@@ -260,6 +262,17 @@ test('without a recent reading nearby there is no data; without any recent readi
   load(true);
   clock.at += 100 * hour;
   assert.equal((await get(pathTo('/v1/ozone/risk'))).status, 200);
+});
+
+test('only a failure of the accounts is reported once for all calls; a bug or another error is each reported', () => {
+  for (const [error, isOfAccounts] of [
+    [new PerilbookError('ACCOUNTS_UNAVAILABLE', 'away', ''), true],
+    [new PerilbookError('SERVICE_ACCOUNT', 'unusable', ''), true],
+    [new PerilbookError('BUG', 'odd', ''), false],
+    [new PerilbookError('SERVICE_DATA', 'damaged', ''), false],
+    [new Error('odd'), false],
+  ] as const)
+    assert.equal(isAccountsFailure(error), isOfAccounts, String(error));
 });
 
 test('health needs no key and says whether the data is a sample', async (t) => {
