@@ -137,6 +137,17 @@ test('a polygon or a line with parts that are too short keeps its others', async
       assert.notEqual(boxOfGeometry(found), null, label);
     }
   }
+  // What has no coordinates of its own stays as it is.
+  const geometry = {
+    type: 'GeometryCollection',
+    geometries: [{ type: 'Point', coordinates: [-78, 38] }],
+  };
+  const text = JSON.stringify({
+    type: 'FeatureCollection',
+    features: [{ type: 'Feature', geometry }],
+  });
+  const [feature] = (await read(fileOf(t, 'a.geojson', text))) as { geometry: unknown }[];
+  assert.deepEqual(feature!.geometry, geometry);
 });
 
 test('a shape whose row was deleted in the table is left out, and said', async (t) => {
