@@ -384,6 +384,7 @@ test("the FCC's antenna structures: constructed ones, by degrees, minutes and se
       registration(3, 'C'),
       registration(4, 'C'),
       registration(5, 'C'),
+      registration(6, 'C'),
     ],
     'CO.dat': [
       place(1, '37|24|0.0|N', '79|30|36.0|W'),
@@ -391,6 +392,7 @@ test("the FCC's antenna structures: constructed ones, by degrees, minutes and se
       place(2, '37|24|0.0|N', '79|0|0.0|W'),
       place(3, '37|61|0.0|N', '79|0|0.0|W'),
       place(5, '14|15|18.0|S', '170|0|0.0|W'),
+      place(6, '37|24||N', '79|0|0.0|W'),
     ],
     'EN.dat': [owner(1, 'C', 'An Agent'), owner(1, 'O', 'Tower "A" Inc'), owner(9, 'O', 'Nobody')],
     'HS.dat': ['HS|x'],
@@ -402,7 +404,7 @@ test("the FCC's antenna structures: constructed ones, by degrees, minutes and se
   const result = await load('cell-towers', zipOf(t, Object.fromEntries(texts)));
   assert.deepEqual(rejects(result), [
     ['not constructed: granted', 1, 2],
-    ['the coordinates are not degrees, minutes and seconds', 1, 3],
+    ['the coordinates are not degrees, minutes and seconds', 2, 3],
     ['the registration has no coordinates', 1, 4],
   ]);
   assert.equal(result.vintage, 'to 2026-10-28');

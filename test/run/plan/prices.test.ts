@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Call, contractPrice } from '../../../src/contract/credits.ts';
+import {
+  type Call,
+  callOfItem,
+  contractPrice,
+  priceItemOf,
+} from '../../../src/contract/credits.ts';
 import { NATURAL_SLUGS, PAID_SLUGS, type TopicSlug } from '../../../src/contract/topics.ts';
 import { makeJob } from '../../../src/job/settings.ts';
 import type { ApiKeys } from '../../../src/run/frame/api-keys.ts';
@@ -212,4 +217,16 @@ test('where each single that was charged cost the same, two or more, the others 
   assert.equal(of(['hail', price(3)], ['park', price(3)]), 3);
   assert.equal(of(['hail', price(3)], ['park', price(1)]), 1);
   assert.equal(of(['hail', price(3)], ['park', price(3, 0)]), 1);
+});
+
+test('a price is that of a bundle or of a topic, and of no other call', () => {
+  const calls: Call[] = [
+    { kind: 'standard' },
+    { kind: 'enterprise' },
+    ...PAID_SLUGS.map((topic) => ({ kind: 'single', topic }) as const),
+  ];
+  assert.deepEqual(
+    calls.map((call) => callOfItem(priceItemOf(call))),
+    calls,
+  );
 });
