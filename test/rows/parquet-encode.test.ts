@@ -158,6 +158,31 @@ test('the bounds of a column are its least and greatest text: readers pass over 
   assert.deepEqual([least, greatest], ['Elm', 'Pine']);
 });
 
+test('the schema of Spark gets the added columns and keeps its other members; one of other columns is dropped', async () => {
+  const folder = temporaryFolder();
+  const [input, output] = [join(folder, 'in.parquet'), join(folder, 'out.parquet')];
+  const key = 'org.apache.spark.sql.parquet.row.metadata';
+  const field = (name: string, type: string) => ({ name, type, nullable: true, metadata: {} });
+  const columnData = [{ name: 'id', data: ['a', 'b'], type: 'STRING' as const }];
+  for (const [name, isKept] of [
+    ['id', true],
+    ['other', false],
+  ] as const) {
+    const spark = { type: 'struct', fields: [field(name, 'string')] };
+    const kvMetadata = [{ key, value: JSON.stringify(spark) }];
+    writeFileSync(input, Buffer.from(parquetWriteBuffer({ columnData, kvMetadata })));
+    await writeRows(await openRowFile(input), { output, added: ALL_TYPES, fill: alternating });
+    const { key_value_metadata: pairs = [] } = await parquetMetadataAsync(
+      await asyncBufferFromFile(output),
+    );
+    const written = pairs.find((pair) => pair.key === key)?.value;
+    const types = ['string', 'string', 'timestamp', 'double', 'integer'];
+    const added = ALL_TYPES.map((column, at) => field(column.name, types[at]!));
+    const expected = { ...spark, fields: [...spark.fields, ...added] };
+    assert.deepEqual(written && JSON.parse(written), isKept ? expected : undefined);
+  }
+});
+
 test('each row group keeps its columns where columns are added, also where it moves', async () => {
   const folder = temporaryFolder();
   const [input, output] = [join(folder, 'in.parquet'), join(folder, 'out.parquet')];
