@@ -159,3 +159,11 @@ test('a page without the link says so', () => {
     /has no link to hurdat2-1851-YYYY-MMDDYYYY/,
   );
 });
+
+test('of several links of one year the one that the page lists as the newest is taken', () => {
+  const link = (folder: string, day: string) =>
+    `<tr><td><a href="${folder}/2024_hail.csv">hail</a></td><td align="right">${day} 10:00 </td></tr>\n`;
+  const html = link('old', '2025-01-31') + link('new', '2025-02-03') + link('older', '2024-12-24');
+  const found = newestLink(html, 'https://a.example/data/', '(\\d{4})_hail\\.csv');
+  assert.equal(found, 'https://a.example/data/new/2024_hail.csv');
+});
