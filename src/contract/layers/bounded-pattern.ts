@@ -1,4 +1,5 @@
 import ret, { type Root, type Token, types } from 'ret';
+import { memo } from '../../base/memo.ts';
 
 /* Regular expressions of a description. JavaScript's engine tries one way after another to fit a text, and `(a+)+$` has 2^30 of them for
  * 30 letters: a description, which somebody else may have written, would hold up a load or a run for days. So the ways are counted first.
@@ -36,8 +37,11 @@ export function patternProblem(source: string, fits: Fits): string | null {
 export function boundedPattern(source: string, fits: Fits): (text: string) => boolean {
   const pattern = new RegExp(fits === 'whole' ? `^(?:${source})$` : source, 'i');
   const tree = treeOf(source);
-  return (text) =>
-    tree !== null && waysOf(tree, fits, text.length) <= MOST_WAYS && pattern.test(text);
+  // A load tests each feature, and texts of one length have the same ways.
+  const isBounded = memo(
+    (letters: number) => tree !== null && waysOf(tree, fits, letters) <= MOST_WAYS,
+  );
+  return (text) => isBounded(text.length) && pattern.test(text);
 }
 
 function isRegExp(source: string): boolean {
