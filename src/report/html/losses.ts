@@ -36,14 +36,14 @@ function ofValue(annualLoss: number, value: number): string {
 
 function perilsTable({ currency }: Facts, { perils, annualLoss, value }: LossFacts): Html | false {
   if (perils.length === 0) return false;
-  const heads = html`<th scope="col">Peril</th><th scope="col" class="n">Loss a year</th><th scope="col" class="n">Of the value</th><th scope="col">Share</th>`;
+  const heads = html`<th scope="col">Peril</th><th scope="col" class="n">Loss a year</th><th scope="col" class="n">Of the value</th><th scope="col" class="n">Share</th>`;
   const lines = perils.map(
     ({ title, annualLoss: own }) =>
       html`<tr><th scope="row">${title}</th><td class="n">${amount(own, currency)}</td><td class="n">${ofValue(own, value)}</td>${shareCell(own, annualLoss, '5')}</tr>\n`,
   );
   return block(
     'By peril: expected loss',
-    html`The largest first. Perils without a loss rate, as drought, are left out.`,
+    html`The largest first. Perils without a loss rate, such as drought, are left out.`,
     table('Expected annual loss by peril', heads, lines, 'losses'),
   );
 }
@@ -52,7 +52,7 @@ function countiesTable(facts: Facts, { counties, annualLoss }: LossFacts): Html 
   const { currency } = facts;
   const { largest, others } = counties;
   if (largest.length === 0) return false;
-  const heads = html`<th scope="col">County</th><th scope="col" class="n">Locations</th><th scope="col" class="n">Value</th><th scope="col" class="n">Loss a year</th><th scope="col" class="n">Of the value</th><th scope="col">Share</th>`;
+  const heads = html`<th scope="col">County</th><th scope="col" class="n">Locations</th><th scope="col" class="n">Value</th><th scope="col" class="n">Loss a year</th><th scope="col" class="n">Of the value</th><th scope="col" class="n">Share</th>`;
   const cells = (county: (typeof largest)[number]) =>
     html`<td class="n">${grouped(county.locations)}</td><td class="n">${amount(county.value, currency)}</td><td class="n">${amount(county.annualLoss, currency)}</td><td class="n">${ofValue(county.annualLoss, county.value)}</td>${shareCell(county.annualLoss, annualLoss, '5')}`;
   const lines = largest.map(

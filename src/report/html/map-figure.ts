@@ -176,8 +176,8 @@ ${
 <label><input type="radio" name="measure" value="rows"> Locations</label>
 </fieldset>`
 }
-<label for="map-find">Find</label>
-<input type="search" id="map-find" list="map-finds" placeholder="county, city or id" autocomplete="off">
+<span class="find"><label for="map-find">Find</label>
+<input type="search" id="map-find" list="map-finds" placeholder="county, city or id" autocomplete="off"></span>
 <datalist id="map-finds"></datalist>
 </form>
 `;
