@@ -7,6 +7,7 @@ import { unzipSync, zipSync } from 'fflate';
 import { PerilbookError } from '../../src/base/errors.ts';
 import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import type { OpenOptions } from '../../src/rows/port.ts';
+import { LONG } from '../tier.ts';
 import { ADDED, allRows, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
 import {
   cellsOf,
@@ -296,6 +297,21 @@ test('a part whose tags are nested without end is refused: a small file does not
       part,
     );
 });
+
+test(
+  'more shared texts than a full sheet could need are refused: a small file does not fill the memory',
+  LONG,
+  async () => {
+    const strings = ['<si/>'.repeat(32 * 1_048_576 + 1)];
+    await assert.rejects(
+      async () => open(workbook([{ name: 'S', rows: PLACE_ROWS }], { strings })),
+      {
+        code: 'INPUT_UNREADABLE',
+        message: /has more than 33,554,432 shared texts$/,
+      },
+    );
+  },
+);
 
 test('a row or cell without a reference is named by its place where it is refused', async () => {
   const rows = (last: string) => `<row r="1048576"><c r="XFD1048576"><v>1</v></c>${last}</row>`;
