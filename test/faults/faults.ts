@@ -135,6 +135,29 @@ async function pour({ socket, write }: Passage): Promise<void> {
   socket.end();
 }
 
+/** Writes a piece every ten seconds for as long as the client listens. */
+async function drip({ socket, clock, write }: Passage, pieces: Iterable<string>): Promise<void> {
+  for (const piece of pieces) {
+    if (socket.destroyed) return;
+    write(piece);
+    await clock.sleep(10_000);
+  }
+}
+
+function* endless(first: string, each: string): Generator<string> {
+  yield first;
+  for (;;) yield each;
+}
+
+/** The service is asked, which charges, and what comes is slow without an end. */
+const dripped = (name: string, pieces: () => Iterable<string>): FaultCase => {
+  const act = async (passage: Passage) => {
+    await passage.ask();
+    await drip(passage, pieces());
+  };
+  return fault(name, 'silent', 'exact', act, { alone: true });
+};
+
 /** The connection, before, in and after the answer. */
 const CONNECTION: readonly FaultCase[] = [
   fault('closed before the service is asked', 'doubt', 'bounded', close),
@@ -146,9 +169,16 @@ const CONNECTION: readonly FaultCase[] = [
     passage.write(asHttp(await passage.ask()).subarray(0, -1));
     close(passage);
   }),
-  fault('never an answer', 'doubt', 'exact', async (passage) => void (await passage.ask()), {
+  fault('never an answer', 'silent', 'exact', async (passage) => void (await passage.ask()), {
     alone: true,
   }),
+  dripped('a head that drips', () => endless('HTTP/1.1 200 OK\r\n', 'x-a: b\r\n')),
+  dripped('a body that drips', () =>
+    endless('HTTP/1.1 200 OK\r\ncontent-length: 99999\r\n\r\n{', ' '),
+  ),
+  dripped('interim answers without an end', () =>
+    endless('HTTP/1.1 102 Processing\r\n\r\n', 'HTTP/1.1 102 Processing\r\n\r\n'),
+  ),
   fault('two answers to one question', 'fine', 'exact', twice, { delivers: true, alone: true }),
   fault('2 GB sent', 'once', 'exact', flood, { alone: true }),
 ];
@@ -259,6 +289,9 @@ const REFUSED: readonly FaultCase[] = [
     alone: true,
   }),
   fault('503, Retry-After a year', 'asked', 'free', status(503, {}, { 'retry-after': YEAR_S }), {
+    alone: true,
+  }),
+  fault('503, Retry-After 9 minutes', 'asked', 'free', status(503, {}, { 'retry-after': '540' }), {
     alone: true,
   }),
   fault('502 with a code', 'upstream', 'free', status(502, refused('UPSTREAM_UNAVAILABLE'))),

@@ -5,8 +5,11 @@ import { test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { EXIT } from '../../src/cli/options/exit-codes.ts';
 import { REPEATED_NOTICE } from '../../src/client/answer-origin.ts';
+import { TIMEOUTS } from '../../src/client/exchange.ts';
 import type { RowStatus } from '../../src/columns/row-status.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
+import { RATE_WINDOW_MS } from '../../src/contract/subscriptions.ts';
+import { LONGEST_ASKED_MS } from '../../src/net/waits.ts';
 import { IN_A_ROW, MOST_ATTEMPTS } from '../../src/run/buy/next-step.ts';
 import { makeRandom, pick } from '../../src/sample/random.ts';
 import { firstSeed, times } from '../tier.ts';
@@ -41,6 +44,8 @@ interface End {
   readonly requests: number;
   /** How often one request may be paid. */
   readonly paid: number;
+  /** What holds a run longest is a service that answers nothing. */
+  readonly isUnanswered?: true;
 }
 
 const UNDONE = ['failed', 'deferred'] as const;
@@ -56,6 +61,14 @@ const down = (attempts: number, paid: number): End => ({
 const ENDS: Readonly<Record<string, End>> = {
   fine: { exit: EXIT.complete, statuses: ['ok'], requests: CALLS, paid: 1 },
   doubt: down(MOST_ATTEMPTS.fresh.charged, MOST_ATTEMPTS.fresh.charged),
+  // In ten minutes each of them can be tried a few times.
+  silent: {
+    exit: EXIT.serviceDown,
+    statuses: UNDONE,
+    requests: 6 * SOCKETS,
+    paid: 2,
+    isUnanswered: true,
+  },
   once: down(1, 1),
   malformed: down(1, 1),
   upstream: down(MOST_ATTEMPTS.fresh.upstream, MOST_ATTEMPTS.fresh.upstream),
@@ -63,8 +76,20 @@ const ENDS: Readonly<Record<string, End>> = {
   errors: { exit: EXIT.someFailed, statuses: UNDONE, requests: CALLS + SECOND_LOOKS, paid: 1 },
   // What a bundle did not bring is bought alone.
   halves: { exit: EXIT.complete, statuses: ['ok'], requests: 21 * CELLS, paid: 1 },
-  rate: { exit: EXIT.serviceDown, statuses: UNDONE, requests: 16 * AT_WORK, paid: 0 },
-  asked: { exit: EXIT.serviceDown, statuses: UNDONE, requests: AT_WORK, paid: 0 },
+  rate: {
+    exit: EXIT.serviceDown,
+    statuses: UNDONE,
+    requests: 16 * AT_WORK,
+    paid: 0,
+    isUnanswered: true,
+  },
+  asked: {
+    exit: EXIT.serviceDown,
+    statuses: UNDONE,
+    requests: AT_WORK,
+    paid: 0,
+    isUnanswered: true,
+  },
   dear: { exit: EXIT.paused, statuses: ['ok', 'deferred'], requests: CALLS, paid: 1 },
   quota: { exit: EXIT.paused, statuses: ['deferred'], requests: SOCKETS, paid: 0 },
   keys: { exit: EXIT.keyRefused, statuses: ['deferred'], requests: SOCKETS, paid: 0 },
@@ -160,6 +185,10 @@ function assertNotPaidTwice(entries: readonly Entry[], most: number): void {
   for (const [path, times] of paid) assert.ok(times <= most, `paid ${times} times: ${path}`);
 }
 
+/** The longest time by the run's clock that a service may hold a run without an answer: the first call fails, ten minutes pass, and the
+ * calls in flight end. A call may wait for its minute before it is sent. */
+const LONGEST_UNANSWERED_MS = LONGEST_ASKED_MS + 2 * (TIMEOUTS.total + RATE_WINDOW_MS);
+
 /** No run may hang: the longest of these takes some seconds, a minute where four share a busy core. */
 const LONGEST_MS = 300_000;
 
@@ -168,7 +197,10 @@ async function faultTrial(fault: FaultCase): Promise<void> {
   await using trial = await setup.trial(fault.name.length);
   const end = ENDS[fault.end]!;
   trial.proxy.disturb(() => fault);
+  const startedAt = trial.clock.now();
   const ended = await trial.run();
+  const took = trial.clock.now() - startedAt;
+  if (end.isUnanswered) assert.ok(took <= LONGEST_UNANSWERED_MS, `the run was held for ${took} ms`);
   const requests = trial.proxy.entries.length;
   assert.equal(ended.code, end.exit, ended.stderr);
   assertTrueRows(ended.rows, setup.truth, end.statuses);

@@ -44,7 +44,7 @@ function consequence(
       tried: NOTHING_TRIED,
       standing: 'fresh',
     },
-    ...{ slowedDownSince: null, at: 0, random: () => 0.5 },
+    ...{ unansweredSince: null, at: 0, random: () => 0.5 },
     ...changed,
   });
 }
@@ -231,24 +231,33 @@ test('every kind of verdict is in the table', () => {
   assert.deepEqual([...new Set(kinds)].sort(), all);
 });
 
-test('a run that is only asked to slow down counts from the first time, and an answer ends it', () => {
+test('a service that answers nothing is timed from the first failure, and whatever it says of a place ends that', () => {
   const slow = received(429, error('RATE_LIMITED'));
-  assert.equal(consequence(slow, STANDARD, { at: 7 }).slowedDownSince, 7);
-  assert.equal(consequence(slow, STANDARD, { at: 9, slowedDownSince: 7 }).slowedDownSince, 7);
-  assert.equal(
-    consequence(received(502, ''), STANDARD, { at: 9, slowedDownSince: 7 }).slowedDownSince,
-    7,
-  );
-  const answered = consequence(received(200, envelopeOf(STANDARD)), STANDARD, {
-    slowedDownSince: 7,
-  });
-  assert.equal(answered.slowedDownSince, null);
-  assert.equal(consequence(received(502, ''), STANDARD, { at: 9 }).slowedDownSince, null);
+  const since = (exchange: Exchange, context: object) =>
+    consequence(exchange, STANDARD, context).unansweredSince;
+  for (const failed of [slow, received(502, ''), received(200, 'a page')]) {
+    assert.equal(since(failed, { at: 7 }), 7);
+    assert.equal(since(failed, { at: 9, unansweredSince: 7 }), 7);
+  }
+  // They neither begin nor end it.
+  assert.equal(since(received(404, ''), { at: 9 }), null);
+  assert.equal(since(received(403, ''), { at: 9, unansweredSince: 7 }), 7);
+  for (const answered of [
+    received(200, envelopeOf(STANDARD)),
+    received(404, error('NO_DATA')),
+    received(422, error('OUTSIDE_COVERAGE')),
+  ])
+    assert.equal(since(answered, { at: 9, unansweredSince: 7 }), null);
   const asked = consequence(received(503, '', { 'retry-after': '3599' })).next;
   assert.match(asked.step === 'stop' ? asked.message : '', /wait 60 minutes/);
   assert.equal(
-    nextWords(consequence(slow, STANDARD, { at: 600_001, slowedDownSince: 0 })),
+    nextWords(consequence(slow, STANDARD, { at: 600_001, unansweredSince: 0 })),
     'stop service_down',
+  );
+  const silent = consequence(received(502, ''), STANDARD, { at: 660_000, unansweredSince: 0 }).next;
+  assert.match(
+    silent.step === 'stop' ? silent.message : '',
+    /^The service has answered nothing for 11 minutes\. .+\.$/,
   );
 });
 

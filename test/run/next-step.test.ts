@@ -178,16 +178,30 @@ test('a service that asks for a second again and again is believed once, then wa
   assert.equal(end, 'stop service_down 60000');
 });
 
-test('a run in which nobody is answered waits ten minutes in all, however little each call has waited', () => {
-  const question = {
-    verdict: refused('rate', { retryAfterMs: 1_000 }),
-    tried: NOTHING_TRIED,
-    standing: 'fresh' as const,
-  };
-  const after = (slowedDownMs: number) =>
-    decideNextStep({ ...question, random: () => 0.5, slowedDownMs }).step;
-  assert.equal(after(599_000), 'retry');
-  assert.equal(after(599_001), 'stop');
+test('a run in which nobody is answered goes on for ten minutes in all, however little each call has waited', () => {
+  const after = (verdict: Verdict, unansweredMs: number) =>
+    nextWord(
+      decideNextStep({
+        ...{ verdict, tried: NOTHING_TRIED, standing: 'fresh' as const, random: () => 0.5 },
+        unansweredMs,
+      }),
+    );
+  const malformed: Verdict = { ...common, kind: 'malformed', charged: 'unknown', reason: 'shape' };
+  for (const [verdict, waitMs, before, end] of [
+    [refused('rate', { retryAfterMs: 1_000 }), 1_000, 'retry', 'stop service_down 1000'],
+    [refused('upstream', { retryAfterMs: 540_000 }), 540_000, 'retry', 'stop service_down 540000'],
+    [refused('upstream'), 500, 'retry', 'stop service_down'],
+    [transport('unknown', 'TOTAL_TIMEOUT'), 500, 'retry', 'stop service_down'],
+    [transport('unknown', 'BODY_TOO_LARGE'), 0, 'give_up', 'stop service_down'],
+    [malformed, 0, 'give_up', 'stop service_down'],
+    // These say something of their own, and come at once.
+    [refused('unexplained'), -1, 'give_up', 'give_up'],
+    [refused('forbidden'), -1, 'replan', 'replan'],
+  ] as const) {
+    const what = `${verdict.kind} ${end}`;
+    assert.equal(after(verdict, LONGEST_ASKED_MS - waitMs), before, what);
+    assert.equal(after(verdict, LONGEST_ASKED_MS - waitMs + 1), end, what);
+  }
 });
 
 test('a wait as long as the longest is waited, a longer one ends the run, which says for how long', () => {

@@ -264,11 +264,11 @@ function concludeCall(
     topics: wanted.map(({ topic }) => topic),
     tried,
     standing: health.standingOf(call, standing),
-    slowedDownSince: health.slowedDownSince,
+    unansweredSince: health.unansweredSince,
     at,
     random: effects.random,
   });
-  health.slowedDownSince = consequence.slowedDownSince;
+  health.unansweredSince = consequence.unansweredSince;
   const { next, ledger } = consequence;
   if (next.step === 'retry' && next.rate) {
     // Before the permit ends: the next call that waits for its connection would start.

@@ -9,7 +9,13 @@ import type { Freshness } from '../frame/freshness.ts';
 import { PROGRAM_SINCE } from '../frame/run-times.ts';
 import { type Stop, unbelievableCost } from '../frame/stop.ts';
 import type { BuyingContext, CellWork } from './buying.ts';
-import { decideNextStep, type NextStep, type Standing, type Tried } from './next-step.ts';
+import {
+  decideNextStep,
+  type NextStep,
+  type Standing,
+  type Tried,
+  unansweredSince,
+} from './next-step.ts';
 import type { HealthSignal } from './run-health.ts';
 
 /** The call of a verdict, and the earlier attempts. */
@@ -20,8 +26,8 @@ export interface TriedCall {
   readonly topics: readonly TopicSlug[];
   readonly tried: Tried;
   readonly standing: Standing;
-  /** The steady time since which the service has asked every call of the run to slow down and answered none; null otherwise. */
-  readonly slowedDownSince: number | null;
+  /** The steady time since which the service has answered none of the run's calls; null while it answers. */
+  readonly unansweredSince: number | null;
   readonly at: number;
   readonly random: () => number;
 }
@@ -38,7 +44,7 @@ export interface Consequence {
   /** The status and the service's own words of a refusal; empty for none. */
   readonly refusal: string;
   readonly health: HealthSignal;
-  readonly slowedDownSince: number | null;
+  readonly unansweredSince: number | null;
   readonly next: NextStep;
   /** Ends the run, whatever is next for this call: its cost cannot be believed. */
   readonly alarm: Stop | null;
@@ -62,12 +68,9 @@ interface ReceivedAnswer {
 /** Decides the consequence of a call's verdict. */
 export function decideConsequence(verdict: Verdict, context: TriedCall): Consequence {
   const { call, price, topics, tried, standing, random, at } = context;
-  const slowedDownSince =
-    verdict.kind === 'answered'
-      ? null
-      : (context.slowedDownSince ?? (verdict.kind === 'rate' ? at : null));
-  const slowedDownMs = at - (slowedDownSince ?? at);
-  const next = decideNextStep({ verdict, tried, standing, random, slowedDownMs });
+  const since = unansweredSince(verdict, context.unansweredSince, at);
+  const unansweredMs = at - (since ?? at);
+  const next = decideNextStep({ verdict, tried, standing, random, unansweredMs });
   return {
     ledger: ledgerEntry(verdict, price),
     answer: answerOf(verdict, topics),
@@ -75,7 +78,7 @@ export function decideConsequence(verdict: Verdict, context: TriedCall): Consequ
     key: keyLesson(verdict),
     refusal: 'reason' in verdict ? verdict.reason : '',
     health: healthOf(verdict, context),
-    slowedDownSince,
+    unansweredSince: since,
     next,
     alarm: verdict.unbelievable === null ? null : unbelievableCost(verdict.unbelievable),
   };

@@ -16,23 +16,33 @@ type End = 'use' | 'replan' | 'out_of_credits' | 'give_up' | { readonly stop: St
  * - `asked_once`: the same once, and only for a wait that the service names. */
 type Again = 'never' | 'backoff' | 'asked' | 'asked_once';
 
+/** What a verdict says of a service that may answer nothing any more. `nothing`: the time without an answer begins, or goes on; `answer`: it
+ * ends; null: neither. */
+type Sign = 'nothing' | 'answer' | null;
+
+interface Steps {
+  readonly again: Again;
+  readonly end: End;
+  readonly sign: Sign;
+}
+
 /** What each verdict on a call leads to. */
-const STEPS: Readonly<Record<Verdict['kind'], { readonly again: Again; readonly end: End }>> = {
-  answered: { again: 'never', end: 'use' },
-  no_data: { again: 'never', end: 'use' },
-  rejected: { again: 'never', end: 'give_up' },
-  unexplained: { again: 'never', end: 'give_up' },
+const STEPS: Readonly<Record<Verdict['kind'], Steps>> = {
+  answered: { again: 'never', end: 'use', sign: 'answer' },
+  no_data: { again: 'never', end: 'use', sign: 'answer' },
+  rejected: { again: 'never', end: 'give_up', sign: 'answer' },
+  unexplained: { again: 'never', end: 'give_up', sign: null },
   // Probably charged: another attempt would be charged again.
-  malformed: { again: 'never', end: 'give_up' },
-  upstream: { again: 'backoff', end: 'give_up' },
-  transport: { again: 'backoff', end: 'give_up' },
-  rate: { again: 'asked', end: 'give_up' },
-  quota: { again: 'asked_once', end: 'out_of_credits' },
-  limit: { again: 'asked_once', end: { stop: 'service_pause' } },
-  unauthenticated: { again: 'never', end: 'replan' },
-  forbidden: { again: 'never', end: 'replan' },
-  denied: { again: 'never', end: { stop: 'denied' } },
-  redirected: { again: 'never', end: { stop: 'misdirected' } },
+  malformed: { again: 'never', end: 'give_up', sign: 'nothing' },
+  upstream: { again: 'backoff', end: 'give_up', sign: 'nothing' },
+  transport: { again: 'backoff', end: 'give_up', sign: 'nothing' },
+  rate: { again: 'asked', end: 'give_up', sign: 'nothing' },
+  quota: { again: 'asked_once', end: 'out_of_credits', sign: null },
+  limit: { again: 'asked_once', end: { stop: 'service_pause' }, sign: null },
+  unauthenticated: { again: 'never', end: 'replan', sign: null },
+  forbidden: { again: 'never', end: 'replan', sign: null },
+  denied: { again: 'never', end: { stop: 'denied' }, sign: null },
+  redirected: { again: 'never', end: { stop: 'misdirected' }, sign: null },
 };
 
 /** Failures without an answer: `again`: another attempt may be answered. The others end alike each time. */
@@ -129,8 +139,8 @@ export interface TriedVerdict {
   readonly standing: Standing;
   /** In [0, 1). */
   readonly random: () => number;
-  /** How long the service has answered none of the run's calls and only asked to slow down, in milliseconds. */
-  readonly slowedDownMs?: number;
+  /** How long the service has answered none of the run's calls, in milliseconds. */
+  readonly unansweredMs?: number;
 }
 
 /** Decides what follows a call, by its verdict (the cause, and whether it was charged) and the tries so far. Nothing else decides it. */
@@ -138,14 +148,41 @@ export function decideNextStep(question: TriedVerdict): NextStep {
   const { verdict } = question;
   const { again, end } = stepsOf(verdict);
   const next = attemptAgain(again, question);
-  if (!isPaidFailure(verdict)) return next ?? endOf(end, verdict);
+  if (next?.step === 'stop') return next;
   // Another attempt, or another key, would be charged again.
-  return next?.step === 'stop' ? next : endOf(end === 'replan' ? 'give_up' : end, verdict);
+  const isPaid = isPaidFailure(verdict);
+  const last = () => endOf(isPaid && end === 'replan' ? 'give_up' : end, verdict);
+  return withinPatience(question, isPaid || next === null ? last() : next);
 }
 
-function stepsOf(verdict: Verdict): { readonly again: Again; readonly end: End } {
+/** The steady time since which the service has answered nothing, after a verdict at `at`; null while it answers.
+ * @param since the same before it */
+export function unansweredSince(
+  { kind }: Verdict,
+  since: number | null,
+  at: number,
+): number | null {
+  const { sign } = STEPS[kind];
+  if (sign === 'answer') return null;
+  return since ?? (sign === 'nothing' ? at : null);
+}
+
+function stepsOf(verdict: Verdict): Omit<Steps, 'sign'> {
   const failure = verdict.kind === 'transport' ? FAILURES[verdict.code] : 'again';
   return failure === 'again' ? STEPS[verdict.kind] : { again: 'never', end: failure };
+}
+
+/** A service that answers nothing ends the run, however long each failure takes: eight calls, each twice silent for 150 seconds, were half
+ * an hour, and three waits of nine minutes for each call four hours. */
+function withinPatience({ verdict, unansweredMs = 0 }: TriedVerdict, next: NextStep): NextStep {
+  const isOpen = next.step === 'retry' || next.step === 'give_up';
+  if (!isOpen || STEPS[verdict.kind].sign !== 'nothing') return next;
+  const waitMs = next.step === 'retry' ? next.afterMs : 0;
+  if (unansweredMs + waitMs <= LONGEST_ASKED_MS) return next;
+  if (verdict.rate.retryAfterMs !== null) return pauseFor(waitMs, verdict, 'service_down');
+  const silence = timeSpan(Math.round(unansweredMs / 60_000));
+  const message = `The service has answered nothing for ${silence}. ${verdict.message}.`;
+  return { step: 'stop', reason: 'service_down', message, afterMs: null };
 }
 
 function attemptAgain(again: Again, question: TriedVerdict): NextStep | null {
@@ -190,7 +227,7 @@ function pauseFor(afterMs: number, { message }: Verdict, reason: StopReason): Ne
   };
 }
 
-function afterAskedWait({ verdict, tried, random, slowedDownMs = 0 }: TriedVerdict): NextStep {
+function afterAskedWait({ verdict, tried, random, unansweredMs = 0 }: TriedVerdict): NextStep {
   // No jitter where the service named the time; the throttle spreads the calls. The first time it is believed; if the service
   // then refuses again, the time was wrong, and the waits double: "Retry-After: 1" for ten minutes was thousands of requests.
   const named = verdict.rate.retryAfterMs ?? verdict.rate.resetMs;
@@ -200,7 +237,7 @@ function afterAskedWait({ verdict, tried, random, slowedDownMs = 0 }: TriedVerdi
   const afterMs = Math.max(SHORTEST_RETRY_AFTER_MS, waitMs);
   const rateWaitMs = tried.rateWaitMs + afterMs;
   // Most waiting of one call, and of a run in which no call is answered. The calls of a run wait together: each may have waited little while all of them have waited long.
-  if (Math.max(rateWaitMs, slowedDownMs + afterMs) > LONGEST_ASKED_MS) {
+  if (Math.max(rateWaitMs, unansweredMs + afterMs) > LONGEST_ASKED_MS) {
     const isAsked = (named ?? 0) > LONGEST_ASKED_MS;
     return pauseFor(afterMs, verdict, isAsked ? 'service_pause' : 'service_down');
   }

@@ -114,8 +114,8 @@ function afterService(
 
 /** The service's health by the run's calls, and whether the run continues. */
 export class RunHealth {
-  /** The steady time since which the service has asked every call to slow down and answered none; null otherwise. */
-  slowedDownSince: number | null = null;
+  /** The steady time since which the service has answered nothing; null while it answers. */
+  unansweredSince: number | null = null;
   readonly #topics: readonly TopicSlug[];
   readonly #setAside: Map<TopicSlug, string>;
   readonly #stopping = new AbortController();
