@@ -22,6 +22,13 @@ export function packArea(geometry: Polygon | MultiPolygon): PackedRings {
   return pack(parts.flat(), (ring) => (outer.has(ring) ? 1 : -1), -1);
 }
 
+/** The rings in bytes of a database, which may begin at any address: copied only where they do not begin at a whole value. */
+export function ringsOfBytes({ buffer, byteOffset, byteLength }: Uint8Array): PackedRings {
+  return byteOffset % 4 === 0
+    ? new Int32Array(buffer, byteOffset, byteLength / 4)
+    : new Int32Array(buffer.slice(byteOffset, byteOffset + byteLength));
+}
+
 function pack(
   rings: readonly (readonly Position[])[],
   signOf: (ring: readonly Position[]) => 1 | -1,
@@ -144,6 +151,11 @@ export function makeOutline(rings: PackedRings): Outline {
   return { rings, edges, starts, south, bandHeight };
 }
 
+/** Whether an outline is one ring without bands. */
+function isPlain({ rings, starts }: Pick<Outline, 'rings' | 'starts'>): boolean {
+  return starts.length === 2 && (rings[0] === 1 || rings[0] === -1);
+}
+
 /** What the objects of an outline take. */
 const OVERHEAD_VALUES = 60;
 
@@ -169,6 +181,7 @@ function holdsPoint(
   x: number,
   y: number,
 ): boolean {
+  if (isPlain({ rings, starts })) return ringHolds(rings, x, y);
   const band = bandOf(y, south, bandHeight, starts.length - 1);
   const hasParts = rings[0]! < 0;
   let holds = false;
@@ -192,40 +205,67 @@ function holdsPoint(
   return winding === 0 ? holds : hasParts ? rings[ring]! > 0 : !holds;
 }
 
+/** As `holdsPoint`, of one ring without bands. */
+function ringHolds(rings: PackedRings, x: number, y: number): boolean {
+  const below = Math.floor(y);
+  const end = 2 * rings[1]!;
+  let winding = 0;
+  for (let first = 2; first < end; first += 2) {
+    first = edgeBetween(rings, first, end, below + 1, below);
+    if (first >= end) break;
+    const [ay, by] = [rings[first + 1]!, rings[first + 3]!];
+    if (crossesEastward(rings[first]!, ay, rings[first + 2]!, by, x, y))
+      winding += ay < by ? 1 : -1;
+  }
+  return winding !== 0;
+}
+
 /** Metres from a location to the nearest edge of an outline; infinite when none is within `meters`. */
 export function metersToEdges(outline: Outline, location: Location, meters: number): number {
   const { rings, edges, starts, south, bandHeight } = outline;
-  const bands = starts.length - 1;
   const [x, y] = [location.lng * UNITS_PER_DEGREE, location.lat * UNITS_PER_DEGREE];
   const reach = (meters / METERS_PER_DEGREE) * UNITS_PER_DEGREE;
+  const [low, high] = [y - reach, y + reach];
   // A hundredth more, because the plane of the search is not the sphere. Across the antimeridian all edges are measured.
   const reachEast = (1.01 * reach) / Math.cos((location.lat * Math.PI) / 180);
   const isWrapped = !(Math.abs(x) + reachEast < 180 * UNITS_PER_DEGREE);
+  const [west, east] = isWrapped ? [-Infinity, Infinity] : [x - reachEast, x + reachEast];
   // Of most outlines no edge is so near.
   let search: NearestSearch | null = null;
-  const last = bandOf(y + reach, south, bandHeight, bands);
-  for (let band = bandOf(y - reach, south, bandHeight, bands); band <= last; band++) {
+  const isPlainRing = isPlain(outline);
+  const bands = starts.length - 1;
+  const last = isPlainRing ? -1 : bandOf(high, south, bandHeight, bands);
+  for (let band = bandOf(low, south, bandHeight, bands); band <= last; band++) {
     for (let k = starts[band]!; k < starts[band + 1]!; k++) {
       const first = edges[k]!;
-      const [ay, by] = [rings[first + 1]!, rings[first + 3]!];
-      if ((ay < y - reach && by < y - reach) || (ay > y + reach && by > y + reach)) continue;
       const [ax, bx] = [rings[first]!, rings[first + 2]!];
-      if (
-        !isWrapped &&
-        ((ax < x - reachEast && bx < x - reachEast) || (ax > x + reachEast && bx > x + reachEast))
-      )
-        continue;
+      if ((ax < west && bx < west) || (ax > east && bx > east)) continue;
+      const [ay, by] = [rings[first + 1]!, rings[first + 3]!];
+      if ((ay < low && by < low) || (ay > high && by > high)) continue;
       search ??= new NearestSearch(location);
-      search.measureSegment(
-        ax / UNITS_PER_DEGREE,
-        ay / UNITS_PER_DEGREE,
-        bx / UNITS_PER_DEGREE,
-        by / UNITS_PER_DEGREE,
-      );
+      measureEdge(search, rings, first);
     }
+  }
+  const end = isPlainRing ? 2 * rings[1]! : 0;
+  for (let first = 2; first < end; first += 2) {
+    first = edgeBetween(rings, first, end, low, high);
+    if (first >= end) break;
+    const [ax, bx] = [rings[first]!, rings[first + 2]!];
+    if ((ax < west && bx < west) || (ax > east && bx > east)) continue;
+    search ??= new NearestSearch(location);
+    measureEdge(search, rings, first);
   }
   const nearest = search?.meters() ?? Number.POSITIVE_INFINITY;
   return nearest <= meters ? nearest : Number.POSITIVE_INFINITY;
+}
+
+function measureEdge(search: NearestSearch, rings: PackedRings, first: number): void {
+  search.measureSegment(
+    rings[first]! / UNITS_PER_DEGREE,
+    rings[first + 1]! / UNITS_PER_DEGREE,
+    rings[first + 2]! / UNITS_PER_DEGREE,
+    rings[first + 3]! / UNITS_PER_DEGREE,
+  );
 }
 
 /** Whether an outline contains a square box, crosses it, or is apart from it, exactly. An edge that only touches the box crosses it.
@@ -240,21 +280,72 @@ export function relationToBox(
 ): 'holds' | 'crosses' | 'apart' {
   const { rings, edges, starts, south, bandHeight } = outline;
   const bands = starts.length - 1;
+  const isOneRing = rings[0] === 1 || rings[0] === -1;
+  if (isPlain(outline)) return relationOfRing(rings, x, y, half);
+  const middle = isOneRing ? bandOf(y, south, bandHeight, bands) : -1;
   const last = bandOf(y + half, south, bandHeight, bands);
+  let winding = 0;
   for (let band = bandOf(y - half, south, bandHeight, bands); band <= last; band++) {
     for (let k = starts[band]!; k < starts[band + 1]!; k++) {
       const first = edges[k]!;
-      const ax = rings[first]! - x;
       const ay = rings[first + 1]! - y;
-      const bx = rings[first + 2]! - x;
       const by = rings[first + 3]! - y;
-      if ((ay < -half && by < -half) || (ay > half && by > half) || (ax < -half && bx < -half))
-        continue;
-      if (ax > half && bx > half) continue;
+      if ((ay < -half && by < -half) || (ay > half && by > half)) continue;
+      const ax = rings[first]! - x;
+      const bx = rings[first + 2]! - x;
+      if (ax < -half && bx < -half) continue;
       // Twice the area of the triangle of the centre and the edge; exact for edges of up to 9 degrees (2^53).
       const area = ax * by - ay * bx;
-      if (Math.abs(area) <= half * (Math.abs(bx - ax) + Math.abs(by - ay))) return 'crosses';
+      const isEast = ax > half && bx > half;
+      if (!isEast && Math.abs(area) <= half * (Math.abs(bx - ax) + Math.abs(by - ay)))
+        return 'crosses';
+      // A ray from the centre to the east, as in `crossesEastward`. Each edge that it may cross is in the band of the centre.
+      if (band === middle && ay > 0 !== by > 0 && area > 0 === by > ay) winding += by > ay ? 1 : -1;
     }
   }
-  return holdsPoint(outline, x, y) ? 'holds' : 'apart';
+  const holds = isOneRing ? winding !== 0 : holdsPoint(outline, x, y);
+  return holds ? 'holds' : 'apart';
+}
+
+/** As `relationToBox`, of one ring without bands. */
+function relationOfRing(
+  rings: PackedRings,
+  x: number,
+  y: number,
+  half: number,
+): 'holds' | 'crosses' | 'apart' {
+  const [south, north] = [Math.ceil(y - half), Math.floor(y + half)];
+  const end = 2 * rings[1]!;
+  let winding = 0;
+  for (let first = 2; first < end; first += 2) {
+    first = edgeBetween(rings, first, end, south, north);
+    if (first >= end) break;
+    const ax = rings[first]! - x;
+    const bx = rings[first + 2]! - x;
+    if (ax < -half && bx < -half) continue;
+    const ay = rings[first + 1]! - y;
+    const by = rings[first + 3]! - y;
+    const area = ax * by - ay * bx;
+    const isEast = ax > half && bx > half;
+    if (!isEast && Math.abs(area) <= half * (Math.abs(bx - ax) + Math.abs(by - ay)))
+      return 'crosses';
+    if (ay > 0 !== by > 0 && area > 0 === by > ay) winding += by > ay ? 1 : -1;
+  }
+  return winding === 0 ? 'apart' : 'holds';
+}
+
+/** The first edge from one on whose ends are not both north of two latitudes, nor both south of them; `end` if there is none. Most edges of
+ * a ring are, and their neighbours with them: this loop reads one number an edge. */
+function edgeBetween(
+  rings: PackedRings,
+  from: number,
+  end: number,
+  south: number,
+  north: number,
+): number {
+  let first = from;
+  const lat = rings[first + 1]!;
+  if (lat > north) while (first < end && rings[first + 3]! > north) first += 2;
+  else if (lat < south) while (first < end && rings[first + 3]! < south) first += 2;
+  return first;
 }

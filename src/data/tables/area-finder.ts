@@ -1,6 +1,7 @@
 import type { Statement } from 'better-sqlite3';
 import type { Box } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
+import { ringsOfBytes } from '../../geo/outline.ts';
 import { OutlineIndex } from '../../geo/outline-index.ts';
 import { isForeign, isOffshore } from '../../geo/us-coverage.ts';
 import { type BoundaryCheck, createBoundaryCheck } from './boundary-check.ts';
@@ -106,9 +107,7 @@ export class LoadedAreas {
     this.#highest = highest;
     this.#areas = rows.map(({ geoid }) => ({ geoid, county: geoid.slice(0, 5) }));
     const ids = rows.map(({ id }) => id);
-    // Copied, because the bytes of a row may start at any address.
-    const ringsOf = (index: number) =>
-      new Int32Array(new Uint8Array(this.#ringsOf.get(ids[index]!)!).buffer);
+    const ringsOf = (index: number) => ringsOfBytes(this.#ringsOf.get(ids[index]!)!);
     this.outlines = new OutlineIndex(rows, ringsOf, this.#mostValues);
   }
 

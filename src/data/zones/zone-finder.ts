@@ -3,6 +3,7 @@ import type { PolygonLayer } from '../../contract/layers/layer-description.ts';
 import type { ZoneValue } from '../../contract/topic-values.ts';
 import { type Box, boxOfLocation } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
+import { ringsOfBytes } from '../../geo/outline.ts';
 import { createBoxSearch, OutlineIndex } from '../../geo/outline-index.ts';
 import { type DataDatabase, type DataVersion, oncePerVersion } from '../tables/data-database.ts';
 import { type DatasetPart, storedParts, WHOLE_US } from '../tables/parts.ts';
@@ -259,13 +260,7 @@ function readPolygons(database: DataDatabase, layer: PolygonLayer, kind: 'zone' 
   const outline = database
     .prepare<[number], Buffer>(`SELECT outline FROM ${tables.outlines} WHERE id = ?`)
     .pluck();
-  const ringsOf = (index: number) => {
-    const { buffer, byteOffset, byteLength } = outline.get(ids[index]!)!;
-    // Copied only where the bytes do not begin at a whole value.
-    return byteOffset % 4 === 0
-      ? new Int32Array(buffer, byteOffset, byteLength / 4)
-      : new Int32Array(buffer.slice(byteOffset, byteOffset + byteLength));
-  };
+  const ringsOf = (index: number) => ringsOfBytes(outline.get(ids[index]!)!);
   const outlines = new OutlineIndex(
     { length, [Symbol.iterator]: boxes },
     ringsOf,
