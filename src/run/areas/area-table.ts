@@ -7,7 +7,10 @@ const NONE = 0;
 /** The areas of the cells, found by boundaries. */
 export class AreaTable {
   readonly #names: string[] = [];
-  readonly #numbers = new Map<string, number>();
+  readonly #numbers: Record<AreaLevel, Map<string, number>> = {
+    tract: new Map(),
+    county: new Map(),
+  };
   /** The last code of each level and its number: cells in the same area often follow one another. */
   readonly #last: Record<AreaLevel, { code: string; number: number }> = {
     tract: { code: '', number: NONE },
@@ -42,11 +45,11 @@ export class AreaTable {
   #numberOfCode(level: AreaLevel, code: string): number {
     const last = this.#last[level];
     if (last.code === code) return last.number;
-    const name = `${level} ${code}`;
-    let number = this.#numbers.get(name);
+    const numbers = this.#numbers[level];
+    let number = numbers.get(code);
     if (number === undefined) {
-      number = this.#names.push(name);
-      this.#numbers.set(name, number);
+      number = this.#names.push(`${level} ${code}`);
+      numbers.set(code, number);
     }
     this.#last[level] = { code, number };
     return number;
