@@ -39,7 +39,7 @@ export function makePlaceTable(
 }
 
 /** The most bytes of a place. */
-export function longestPlace({ counters }: PlaceTable): number {
+function longestPlace({ counters }: PlaceTable): number {
   return counters[LONGEST]!;
 }
 

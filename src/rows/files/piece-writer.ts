@@ -85,6 +85,9 @@ export interface PieceWork<Setup, Item, Task> {
 /** This thread makes nearly as many pieces as another. */
 export const OWN_SHARE = 1.1;
 
+/** How many pieces are made at a time. */
+export const piecesAtOnce = ({ threads }: Pick<ThreadPool, 'threads'>): number => 2 * (threads + 1);
+
 /** Makes the pieces of an output in all threads. Into a plain file each thread writes its own, once the sizes of those before are known;
  * into a pipe or a compressed file this one writes them. Yields them in order; all are written when it ends. Memory: some two pieces a
  * thread that are made, and as many that are being written. */
@@ -115,7 +118,7 @@ export async function* writePieces<Setup, Item, Task, Facts>(
     if (made.kind !== 'made') throw new Error('A piece was not made');
     return { lane, number, made };
   };
-  const atOnce = 2 * (pool.threads + 1);
+  const atOnce = piecesAtOnce(pool);
   for await (const [item, { lane, number, made }] of inOrder(items, atOnce, make)) {
     signal?.throwIfAborted();
     const { size, facts } = made;

@@ -3,6 +3,11 @@ import { printable } from '../../base/printable.ts';
 import { fieldOf, parseMilliseconds, type Value } from '../../formats/typed-value.ts';
 import { assertFieldCount, isWritten, type TableColumn } from '../port.ts';
 
+/** Whether the values of a type are stored as texts. */
+export function isTextual(type: TableColumn['type']): type is 'text' | 'point' {
+  return type === 'text' || type === 'point';
+}
+
 /** Fields as columns: 8 bytes a number and 4 a text for each row. */
 export interface BuiltColumns {
   readonly rows: number;
@@ -68,7 +73,7 @@ export function emptyColumns(
   return orTooLarge(room, () =>
     added.map((column, index): StoredColumn => {
       const { name, type } = column;
-      if (type !== 'text' && type !== 'point')
+      if (!isTextual(type))
         return { kind: type, name, values: memory.numbers(index, room), present: null, nulls: 0 };
       return {
         kind: 'text',
@@ -143,9 +148,17 @@ export function putValue(column: StoredColumn, row: number, given: Value): void 
     column.ids[row] = internText(column, String(fieldOf(given)));
     return;
   }
+  column.values[row] = storedNumber(column, given);
+}
+
+/** The number that stands for a value in a column. @throws SERVICE_DATA for one that does not fit the column */
+export function storedNumber(
+  column: Pick<NumberColumn, 'kind' | 'name'>,
+  given: NonNullable<Value>,
+): number {
   const value = numberOf(column.kind, given);
   if (typeof value !== 'number' || !fits(column.kind, value)) throw misfit(column, fieldOf(given));
-  column.values[row] = value;
+  return value;
 }
 
 /** The number of a text of a column. */
@@ -174,7 +187,7 @@ function fits(kind: NumberColumn['kind'], value: number): boolean {
   return kind === 'count' || kind === 'date' ? (value | 0) === value : Number.isSafeInteger(value);
 }
 
-function misfit({ name, kind }: NumberColumn, field: Value): PerilbookError {
+function misfit({ name, kind }: Pick<NumberColumn, 'kind' | 'name'>, field: Value): PerilbookError {
   const names = {
     number: 'number',
     count: 'whole number of 32 bits',

@@ -21,19 +21,23 @@ import { type FileColumn, fieldsKept } from './file-columns.ts';
 import { chunkRange, MAGIC, type ParquetFile, readAt } from './footer.ts';
 import { CHUNK, CHUNK_META, ELEMENT, FOOTER, ordersOf, ROW_GROUP } from './format.ts';
 import {
-  type GatheredRows,
-  type RowsToGather,
-  rangesToGather,
-  rowGatherer,
-} from './gathered-rows.ts';
-import { type ColumnsToWrite, columnMaker, writePlacedColumns } from './placed-columns.ts';
+  columnSpans,
+  type OwnTexts,
+  type PlacesToFill,
+  type PlaceValues,
+  placeFiller,
+  roomForValues,
+} from './place-columns.ts';
+import { writePlacedColumns } from './placed-columns.ts';
+import { type ColumnsToWrite, columnMaker } from './row-columns.ts';
+import { type RowSection, sectionMaker } from './sections.ts';
 import { makeStruct, type ThriftField, type ThriftStruct, writeThrift } from './thrift.ts';
 
 const BYTES_A_COPY = 1024 * 1024;
 
 /** Writes a Parquet file with the added columns: the kept column chunks of the input byte for byte, the added chunks of each row group, then the
- * edited footer. Memory is bounded by the added fields of one row group: 8 bytes a number and 4 a text for each row (350 MB for a
- * million rows of 57 columns), and less where rows share their fields. */
+ * edited footer. Memory: six added columns of a row group at a time in each thread, 8 bytes a number and 4 a text for each row, and the
+ * values of the places of a million rows in some columns. */
 export async function writeParquet(
   file: ParquetFile,
   columns: readonly FileColumn[],
@@ -144,23 +148,31 @@ function groupWriter(
   const { added } = request;
   let made = null as {
     readonly of: OutputPlaces;
-    readonly gather: (task: RowsToGather) => GatheredRows;
+    readonly find: (groups: readonly Int32Array[]) => RowSection;
+    readonly fill: (task: PlacesToFill) => readonly OwnTexts[];
     readonly make: MakePiece<ColumnsToWrite, ChunkFacts[]>;
   } | null;
   let memory = new ArrayBuffer(0);
-  let last: GatheredRows | null = null;
-  return async (rows) => {
-    const { places, numbers, values } = await nextPlaces(request, rows);
-    if (made?.of !== places)
-      made = { of: places, gather: rowGatherer(places), make: columnMaker({ places, added }) };
+  let free: readonly PlaceValues[] = [];
+  return async (rowCount) => {
+    const { places: of, numbers, values: amounts } = await nextPlaces(request, rowCount);
+    if (made?.of !== of) {
+      const setup = { places: of, added };
+      const find = sectionMaker(of.kindOf.length);
+      made = { of, find, fill: placeFiller(setup), make: columnMaker(setup) };
+    }
+    const { places, rows } = made.find([numbers]);
+    const to = places.length;
+    const offsets = of.tables.map(() => new Uint32Array(new SharedArrayBuffer(4 * to)));
     const described: ThriftStruct[] = [];
-    for (const ranges of rangesToGather(added.length, rows)) {
-      last = made.gather({ numbers, ranges, memory: last });
-      for (const [range, columns] of ranges.entries()) {
+    for (const span of columnSpans(added.length, of, to)) {
+      const ranges = span.map((range, at) => roomForValues(range, of, to, free[at]));
+      free = ranges;
+      const own = made.fill({ places, from: 0, to, ranges, offsets });
+      for (const range of ranges) {
         // Never flushed: the columns are passed on as a whole.
         const piece = byteBuffer(async () => {}, memory);
-        const own = { numbers, values, gathered: [last], range, ...columns };
-        const chunks = await made.make(own, piece);
+        const chunks = await made.make({ ...range, places, rows: rows[0]!, amounts, own }, piece);
         described.push(...sink.describe(chunks));
         await sink.addBlock(piece.bytes.subarray(0, piece.used));
         memory = piece.bytes.buffer as ArrayBuffer;
