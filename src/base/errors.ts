@@ -79,3 +79,8 @@ export function resultOrNull<T>(work: () => T): T | null {
 export function hasSystemCode(error: unknown, code: string): boolean {
   return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
 }
+
+/** True where nothing more can be written: the disk is full, or a user's quota, or the file is as large as it may be. */
+export function isRoomUsedUp(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT', 'EFBIG'].some((code) => hasSystemCode(error, code));
+}

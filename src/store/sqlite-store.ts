@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { hasSystemCode, PerilbookError, resultOrNull } from '../base/errors.ts';
+import { hasSystemCode, isRoomUsedUp, PerilbookError, resultOrNull } from '../base/errors.ts';
 import { damagedStore } from '../formats/packed/damaged-store.ts';
 import { openSqlite, type SqliteDatabase } from '../sql/open-sqlite.ts';
 import { statement, write } from '../sql/sql-work.ts';
@@ -170,7 +170,7 @@ function roomChecker(file: string): () => void {
       isTried = true;
       writeUnnamed(trial, Buffer.alloc(ROOM_BYTES));
     } catch (error) {
-      const isFull = ['ENOSPC', 'EDQUOT', 'EFBIG'].some((code) => hasSystemCode(error, code));
+      const isFull = isRoomUsedUp(error);
       isTried = !isFull;
       if (isFull || error instanceof PerilbookError) throw noRoom(file);
       // A folder that may not be written: SQLite says what the store itself lacks.

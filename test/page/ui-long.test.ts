@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { gateBefore, type Passage } from '../cli/bin-process.ts';
+import { mountAt } from '../faults/disk-scene.ts';
 import { column, openHarness, places } from '../run/harness.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import {
@@ -178,6 +181,54 @@ test('an upload that cannot be read leaves nothing behind', async (t) => {
     assert.deepEqual(readdirSync(join(scene.harness.folder, 'ui')), [], name);
   }
   assert.deepEqual(scene.bugs, []);
+});
+
+test('an upload leaves half of the free space: one that states more, or has no end, is refused and leaves nothing behind', async (t) => {
+  let isMounted = false;
+  const scene = await openUi(t, ({ folder }) => {
+    const workspace = join(folder, 'ui');
+    mkdirSync(workspace);
+    isMounted = mountAt(t, workspace, '-t', 'tmpfs', '-o', 'size=8m', 'tmpfs');
+    return {};
+  });
+  if (!isMounted) return t.skip('this user may not mount a disk');
+  const visitor = await scene.visit();
+  const { port } = scene.ui;
+  const cookie = await enter(scene.ui.newAddress());
+  /** Writes for as long as no answer has come. */
+  const pour = async (headers: Record<string, string>, most: number) => {
+    const origin = `http://127.0.0.1:${port}`;
+    const type = 'application/octet-stream';
+    const request = httpRequest({
+      ...{ port, method: 'POST', path: '/api/files?name=endless.csv' },
+      headers: { origin, cookie, host: `127.0.0.1:${port}`, 'content-type': type, ...headers },
+    });
+    request.on('error', () => {});
+    let answer: IncomingMessage | null = null;
+    request.once('response', (response) => {
+      answer = response;
+    });
+    const chunk = Buffer.from('lat,lng,name\n40.1,-99.9,a house\n'.repeat(2_000));
+    for (let sent = 0; sent < most && answer === null; sent += chunk.length) {
+      if (!request.write(chunk))
+        await Promise.race([once(request, 'drain'), once(request, 'response')]);
+      await delay(0);
+    }
+    if (answer === null) [answer] = await once(request, 'response');
+    const { error } = JSON.parse(await text(answer!));
+    request.destroy();
+    return error;
+  };
+  const refusal = {
+    code: 'NO_ROOM',
+    message: 'The file is larger than 4 MB, half of the free space of the disk',
+    hint: 'Free some space, or open the file by its path instead.',
+  };
+  assert.deepEqual(await pour({ 'content-length': '5000000' }, 100_000), refusal);
+  assert.deepEqual(await pour({ 'transfer-encoding': 'chunked' }, 1e9), refusal);
+  assert.deepEqual(readdirSync(join(scene.harness.folder, 'ui')), []);
+  assert.deepEqual(scene.bugs, []);
+  assert.equal((await visitor.upload('a.csv', 'lat,lng\n40.1,-99.9\n')).status, 201);
 });
 
 test('a start of the page removes uploads and outputs of an earlier day, but those of a run that is at work', async (t) => {

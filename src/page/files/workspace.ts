@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statfsSync,
   statSync,
   utimesSync,
   writeFileSync,
@@ -13,7 +14,8 @@ import { writeFile } from 'node:fs/promises';
 import { basename, extname, join, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
-import { hasSystemCode, resultOrNull } from '../../base/errors.ts';
+import { isRoomUsedUp, resultOrNull } from '../../base/errors.ts';
+import { grouped } from '../../base/format-numbers.ts';
 import type { JobFile } from '../../job/job-file.ts';
 import { readJobFile } from '../../job/read-job-file.ts';
 import { RefusedRequest } from './page-words.ts';
@@ -60,6 +62,12 @@ export class Workspace {
     for (const part of ['input', 'output'])
       mkdirSync(join(this.#folder, id, part), { recursive: true, mode: 0o700 });
     return { id, name, path: this.#inside(id, name) };
+  }
+
+  /** The most bytes of an upload: half of what the disk has free. The output is larger than the file, and the store is on the same disk, mostly. */
+  room(): number {
+    const { bavail, bsize } = statfsSync(this.#folder);
+    return Math.floor((bavail * bsize) / 2);
   }
 
   discard(id: string): void {
@@ -128,25 +136,50 @@ export class Workspace {
   }
 }
 
+/** How long the rest of a refused upload is read: a browser reads the refusal when it has sent its file. */
+const READ_ON_MS = 30_000;
+
 /** Streams an upload into a folder of its own. It is added to the workspace when it is complete.
- * @throws RefusedRequest if the disk is full; the upload is then deleted */
+ * @param stated the bytes that it says to have; null if it says nothing
+ * @throws RefusedRequest if the disk is full, or would be; the upload is then deleted */
 export async function receiveUpload(
   workspace: Workspace,
   body: Readable,
   name: string,
+  stated: number | null,
 ): Promise<ChosenFile> {
   const reserved = workspace.reserve(safeFileName(name));
   try {
-    await writeFile(reserved.path, body, { flag: 'wx', mode: 0o600 });
+    const most = workspace.room();
+    if (stated !== null && stated > most) throw tooLarge(most);
+    await writeFile(reserved.path, atMost(body, most), { flag: 'wx', mode: 0o600 });
     return workspace.add({ ...reserved, isUpload: true });
   } catch (error) {
     workspace.discard(reserved.id);
-    if (hasSystemCode(error, 'ENOSPC')) {
-      const hint = 'Free some space, or open the file by its path instead.';
-      throw new RefusedRequest(507, 'NO_ROOM', 'The disk is full', hint);
-    }
-    throw error;
+    body.resume();
+    setTimeout(() => body.destroy(), READ_ON_MS).unref();
+    throw isRoomUsedUp(error) ? noRoom('The disk is full') : error;
   }
+}
+
+/** The chunks of an upload, whose connection stays open for the refusal. @throws RefusedRequest after `most` bytes */
+async function* atMost(body: Readable, most: number): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > most) throw tooLarge(most);
+    yield chunk;
+  }
+}
+
+function tooLarge(most: number): RefusedRequest {
+  const room = `${grouped(Math.floor(most / 1_000_000))} MB`;
+  return noRoom(`The file is larger than ${room}, half of the free space of the disk`);
+}
+
+function noRoom(message: string): RefusedRequest {
+  const hint = 'Free some space, or open the file by its path instead.';
+  return new RefusedRequest(507, 'NO_ROOM', message, hint);
 }
 
 /** In bytes: file systems allow 255, and the names of outputs and temporary files are longer. */

@@ -32,10 +32,13 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
     '/api/files',
     { onRequest: requireUpload },
     async (request, reply) => {
+      const { body, query, headers } = request;
+      const stated = headers['content-length'];
       const file = await receiveUpload(
         workspace,
-        request.body as Readable,
-        String(request.query.name ?? ''),
+        body as Readable,
+        String(query.name ?? ''),
+        stated === undefined ? null : Number(stated),
       );
       return reply.code(201).send(await api.showUpload(file));
     },

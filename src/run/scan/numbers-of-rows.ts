@@ -1,5 +1,5 @@
 import { closeSync, readSync, writeSync } from 'node:fs';
-import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
+import { isRoomUsedUp, PerilbookError } from '../../base/errors.ts';
 import { openUnnamed } from '../../rows/files/temporary-files.ts';
 
 type Numbers = Int32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
@@ -103,7 +103,7 @@ const bytesOf = (chunk: Numbers): Buffer =>
 
 /** An error of the temporary file, with what to do if there is no room for it. */
 export function asDiskFull(error: unknown): unknown {
-  if (!['ENOSPC', 'EFBIG', 'EDQUOT'].some((code) => hasSystemCode(error, code))) return error;
+  if (!isRoomUsedUp(error)) return error;
   const message = 'The temporary folder is full: the scan needs up to 12 bytes a row';
   return new PerilbookError(
     'INPUT_UNREADABLE',
