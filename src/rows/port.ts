@@ -75,6 +75,8 @@ export interface RowSource {
   readonly hasTypes?: boolean;
   /** A note for the user on how the file is read; null for none. */
   readonly note?: string | null | undefined;
+  /** A note for an output of the same format; null for none. */
+  readonly ownFormatNote?: string | null | undefined;
   /** A note for an output of another format, whose letters are decoded; null for none. */
   readonly conversionNote?: string | null | undefined;
   /** What to do if its columns have no location, where the file shows it: another delimiter. */

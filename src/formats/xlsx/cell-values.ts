@@ -137,6 +137,9 @@ function escaped(text: string): string {
     .replace(/[&<>]/g, (letter) => ENTITIES[letter]!);
 }
 
+/** A text as an attribute of XML. */
+export const attributeXml = (text: string): string => escaped(text).replaceAll('"', '&quot;');
+
 /** How a style shows numbers, if not as plain numbers. `zeros`: with leading zeros, `digits` digits in all. */
 type NumberFormat = { readonly kind: TimeKind } | { readonly kind: 'zeros'; digits: number };
 type TimeKind = 'date' | 'time' | 'date and time' | 'duration';

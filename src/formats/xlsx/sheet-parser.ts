@@ -35,11 +35,11 @@ export const MOST_ROWS = 1_048_576;
 export interface SheetPiece {
   readonly text: string;
   readonly rows: readonly SheetRow[];
-  /** Where an unfinished row, or an unfinished list of merged ranges, begins; null if there is none. */
+  /** Where an unfinished row, filter or list of merged ranges begins; null if there is none. */
   readonly openFrom: number | null;
 }
 
-/** An element beside the rows that names ranges: `dimension` before them, `mergeCells` after them. */
+/** An element beside the rows that names ranges: `dimension` before them, `autoFilter` and `mergeCells` after them. */
 export interface RangeElement {
   /** As written, with its prefix. */
   readonly tag: string;
@@ -79,7 +79,7 @@ function sheetParser(onRanges?: (element: RangeElement) => void) {
   let reads: 'value' | 'inline' | null = null;
   let value: string | null = null;
   let inline: string | null = null;
-  let merges: { tag: string; refs: string[]; from: number } | null = null;
+  let ranges: { tag: string; refs: string[]; from: number } | null = null;
   let phonetic = 0;
   let lastLine = 0;
   let tagFrom = 0;
@@ -94,8 +94,10 @@ function sheetParser(onRanges?: (element: RangeElement) => void) {
       if (local === 'sheetData') isInData = true;
       else if (local === 'dimension')
         onRanges?.({ tag: name, refs: [attributes.ref ?? ''], from: tagFrom, to: parser.position });
-      else if (local === 'mergeCells') merges = { tag: name, refs: [], from: tagFrom };
-      else if (local === 'mergeCell') merges?.refs.push(attributes.ref ?? '');
+      else if (local === 'mergeCells') ranges = { tag: name, refs: [], from: tagFrom };
+      else if (local === 'mergeCell') ranges?.refs.push(attributes.ref ?? '');
+      else if (local === 'autoFilter')
+        ranges = { tag: name, refs: [attributes.ref ?? ''], from: tagFrom };
       return;
     }
     switch (local) {
@@ -152,9 +154,9 @@ function sheetParser(onRanges?: (element: RangeElement) => void) {
   };
   const closes = (name: string) => {
     if (!isInData) {
-      if (merges?.tag !== name) return;
-      onRanges?.({ ...merges, to: parser.position });
-      merges = null;
+      if (ranges?.tag !== name) return;
+      onRanges?.({ ...ranges, to: parser.position });
+      ranges = null;
       return;
     }
     switch (localName(name)) {
@@ -185,7 +187,7 @@ function sheetParser(onRanges?: (element: RangeElement) => void) {
     rows = [];
     parser.read(text);
     if (isLast) parser.end();
-    return { text, rows, openFrom: row?.from ?? merges?.from ?? null };
+    return { text, rows, openFrom: row?.from ?? ranges?.from ?? null };
   };
 }
 

@@ -16,6 +16,8 @@ export interface Workbook {
   /** The names of the other sheets that have cells. */
   readonly otherSheets: readonly string[];
   readonly sheet: ZipEntry;
+  /** The part that names the sheets. */
+  readonly main: ZipEntry;
   readonly sharedStrings: ZipEntry | undefined;
   readonly styles: ZipEntry | undefined;
   /** Day 0 is in 1904, not in 1900. */
@@ -70,6 +72,7 @@ export async function openWorkbook(
       .filter((other, at) => at !== chosen && isSheet(other))
       .map(({ name = '' }) => name),
     sheet,
+    main: workbook,
     sharedStrings: partOf('sharedStrings'),
     styles: partOf('styles'),
     counts1904: elements.some(
@@ -109,11 +112,26 @@ export async function readElements(zip: Zip, entry: ZipEntry | undefined): Promi
       elements.push({ name: localName(name), attributes: Object.fromEntries(plain) });
     },
   });
-  if (entry.uncompressedSize > MOST_BYTES) {
-    throw zip.damaged(`its part ${entry.fileName} is too large (${entry.uncompressedSize} bytes)`);
-  }
+  requireSmall(zip, entry);
   await parsePart(zip, entry, parser);
   return elements;
+}
+
+function requireSmall(zip: Zip, { fileName, uncompressedSize }: ZipEntry): void {
+  if (uncompressedSize <= MOST_BYTES) return;
+  throw zip.damaged(`its part ${fileName} is too large (${uncompressedSize} bytes)`);
+}
+
+/** The text of a small part, which declares UTF-8. @throws Error of the zip where it is too large or no text */
+export async function readText(zip: Zip, entry: ZipEntry): Promise<string> {
+  const texts: string[] = [];
+  requireSmall(zip, entry);
+  await parsePart(zip, entry, {
+    position: 0,
+    read: (text) => void texts.push(text),
+    end: () => {},
+  });
+  return texts.join('');
 }
 
 /** Gives a part to a parser of XML, chunk by chunk. */
@@ -134,7 +152,10 @@ export async function parsePart(zip: Zip, entry: ZipEntry, parser: PartParser): 
 }
 
 /** What a part points to, each with its path in the zip. */
-async function readRelations(zip: Zip, part: string) {
+export async function readRelations(
+  zip: Zip,
+  part: string,
+): Promise<{ readonly id: string; readonly type: string; readonly target: string }[]> {
   const path = posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`);
   const elements = await readElements(zip, zip.find(path));
   return elements

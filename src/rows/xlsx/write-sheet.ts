@@ -2,6 +2,7 @@ import { PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
 import type { Field } from '../../contract/answer.ts';
 import type { Value } from '../../formats/typed-value.ts';
+import { type CellRange, parseRange, rangeText } from '../../formats/xlsx/cell-range.ts';
 import { cellXml } from '../../formats/xlsx/cell-values.ts';
 import {
   columnLetters,
@@ -13,6 +14,7 @@ import {
   type SheetRow,
   sheetPieces,
 } from '../../formats/xlsx/sheet-parser.ts';
+import type { NewColumns, SheetTables } from '../../formats/xlsx/sheet-tables.ts';
 import type { Workbook } from '../../formats/xlsx/workbook.ts';
 import { type ZipWriter, zipWriter } from '../../formats/zip/zip-writer.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
@@ -20,13 +22,12 @@ import type { InputFile } from '../files/input-file.ts';
 import { type WriteNewFile, writeRows } from '../files/row-output.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { OutputShape, WriteRequest, WriteResult } from '../port.ts';
+import { checkTables, type SheetColumns, widerFilter, widerParts } from './wider-tables.ts';
 
-export interface OpenSheet {
+export interface OpenSheet extends SheetColumns {
   readonly input: InputFile;
   readonly workbook: Workbook;
-  /** The number of the header row; null where there is none. */
-  readonly headerLine: number | null;
-  readonly columns: readonly string[];
+  readonly tables: SheetTables;
   isUsed(cell: SheetCell): boolean;
   /** True for a row of data: after the header, and not empty. Rows that have only formats are not data. */
   isRecord(row: SheetRow): boolean;
@@ -41,6 +42,7 @@ export async function writeSheet(
 ): Promise<WriteResult> {
   const { input, workbook } = sheet;
   const region = findRegion(sheet, widest, request);
+  const wider = await widerParts(workbook, sheet.tables, sheet, newColumns(sheet, region, request));
   return await writeRows(request, input.identity, async (gathered) => {
     let rows = 0;
     const zip = workbookWriter(gathered, request.output);
@@ -48,7 +50,9 @@ export async function writeSheet(
       rows += count;
     });
     for (const entry of workbook.zip.entries) {
+      const xml = wider.get(entry.fileName);
       if (entry === workbook.sheet) await zip.add(entry.fileName, edited, entry);
+      else if (xml !== undefined) await zip.add(entry.fileName, [Buffer.from(xml)], entry);
       else await zip.copy(entry, workbook.zip.packed(entry));
     }
     await zip.finish();
@@ -90,10 +94,11 @@ export function checkSheetRoom(file: string, rows: number, columns: number): voi
 
 /** @throws OUTPUT_UNWRITABLE, INPUT_COLUMNS where the added columns have no room */
 export function findRegion(
-  { input, columns }: OpenSheet,
+  sheet: OpenSheet,
   widest: number,
   { output, dropFrom, added, kept = [] }: Omit<OutputShape, 'rows'>,
 ): Region {
+  const { input, columns } = sheet;
   const from = dropFrom ?? Math.max(columns.length, widest);
   const end = from + added.length + kept.length;
   checkSheetRoom(output, 0, end);
@@ -103,8 +108,17 @@ export function findRegion(
     const hint = 'Give them a name in the header row, or move them.';
     throw new PerilbookError('INPUT_COLUMNS', message, hint, { file: input.name, column });
   }
+  checkTables(sheet.tables, sheet, newColumns(sheet, { from }, { added }), input.name);
   const letters = added.map((_, index) => columnLetters(from + index));
   return { from, to: dropFrom === null ? end : Math.max(end, columns.length), letters };
+}
+
+function newColumns(
+  { columns }: OpenSheet,
+  { from }: Pick<Region, 'from'>,
+  { added }: Pick<WriteRequest, 'added'>,
+): NewColumns {
+  return { from, names: added.map(({ name }) => name), before: columns };
 }
 
 async function* editedSheet(
@@ -137,11 +151,10 @@ async function* editedSheet(
         const { tag, refs, from, to } = ranges.shift()!;
         passTo(from);
         const xml = slice(from, to);
-        out.push(
-          tag.endsWith('mergeCells')
-            ? mergesXml(tag, refs, xml, region, isEdited)
-            : widerRange(xml, refs[0]!, end),
-        );
+        if (tag.endsWith('mergeCells')) out.push(mergesXml(tag, refs, xml, region, isEdited));
+        else if (tag.endsWith('autoFilter'))
+          out.push(widerFilter(xml, refs[0]!, sheet, newColumns(sheet, region, request)));
+        else out.push(widerRange(xml, refs[0]!, end));
         passed = to;
       }
     };
@@ -241,21 +254,13 @@ function mergesXml(
   return items === '' ? '' : `<${tag} count="${parted.length}">${items}</${tag}>`;
 }
 
-/** Columns counted from 0, without the last one; rows as Excel numbers them, with the last one. */
-interface MergedRange {
-  readonly from: number;
-  readonly to: number;
-  readonly top: number;
-  readonly bottom: number;
-}
-
 /** What is left of a merged range around new cells: readers show only the first cell of a range, so a new one within it would be lost.
  * Each part that is left is merged; a part of one cell is not.
  * @param region the columns of new cells
  * @param isEdited 1 for each row that has new cells */
 export function partedRanges(
   ref: string,
-  region: Pick<MergedRange, 'from' | 'to'>,
+  region: Pick<CellRange, 'from' | 'to'>,
   isEdited: Uint8Array<ArrayBuffer>,
 ): string[] {
   const range = parseRange(ref);
@@ -263,7 +268,7 @@ export function partedRanges(
   const edited = isEdited.subarray(range.top, range.bottom + 1);
   if (!edited.includes(1)) return [ref];
   const [top, bottom] = [range.top + edited.indexOf(1), range.top + edited.lastIndexOf(1)];
-  const parts: readonly MergedRange[] = [
+  const parts: readonly CellRange[] = [
     { ...range, bottom: top - 1 },
     { ...range, top, bottom, to: region.from },
     { ...range, top, bottom, from: region.to },
@@ -275,21 +280,6 @@ export function partedRanges(
         to > from && bottom >= top && (to - from) * (bottom - top + 1) > 1,
     )
     .map(rangeText);
-}
-
-function parseRange(ref: string): MergedRange | null {
-  const [, left, top, right, bottom] = /^\$?([A-Z]+)\$?(\d+):\$?([A-Z]+)\$?(\d+)$/i.exec(ref) ?? [];
-  if (left === undefined || right === undefined) return null;
-  return {
-    from: parseColumn(left),
-    to: parseColumn(right) + 1,
-    top: Number(top),
-    bottom: Number(bottom),
-  };
-}
-
-function rangeText({ from, to, top, bottom }: MergedRange): string {
-  return `${columnLetters(from)}${top}:${columnLetters(to - 1)}${bottom}`;
 }
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';

@@ -13,11 +13,13 @@ import {
   type SheetRow,
   sheetPieces,
 } from '../../formats/xlsx/sheet-parser.ts';
+import { readSheetTables } from '../../formats/xlsx/sheet-tables.ts';
 import { openWorkbook, type Workbook } from '../../formats/xlsx/workbook.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { ownWidth } from '../kept-columns.ts';
 import { noLocationOf } from '../no-locations.ts';
 import type { OpenOptions, Row, RowFile } from '../port.ts';
+import { tablesNote } from './wider-tables.ts';
 import { findRegion, type OpenSheet, writeSheet } from './write-sheet.ts';
 
 /** How many rows at the top of a sheet may be titles. */
@@ -39,7 +41,8 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
     : Array.from({ length: Math.max(...widths) }, (_, index) => String(index + 1));
   const headerLine = header?.line ?? null;
   const isRecord = (row: SheetRow) => row.line > (headerLine ?? 0) && row.cells.some(isUsed);
-  const sheet: OpenSheet = { input, workbook, headerLine, columns, isUsed, isRecord };
+  const tables = await readSheetTables(workbook);
+  const sheet: OpenSheet = { input, workbook, tables, headerLine, columns, isUsed, isRecord };
   /** The number of columns of the widest record, after all were read; null before. */
   let widest: number | null = null;
   const read = async function* (
@@ -90,6 +93,7 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
     hasTypes: true,
     columns,
     note: workbook.sheetCount > 1 ? sheetNote(workbook) : null,
+    ownFormatNote: tablesNote(tables, sheet),
     likelyHeader: (isHeader) =>
       first.find(
         (row) => row !== header && isHeader(formatCells(row, usedWidth(row, isUsed), cells)),

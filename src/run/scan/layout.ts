@@ -133,7 +133,7 @@ function decideLayout(head: FileHead, rowFile: RowSource, job: Job): Layout {
     notes: [
       note,
       rowFile.note,
-      isConverted ? rowFile.conversionNote : null,
+      isConverted ? rowFile.conversionNote : rowFile.ownFormatNote,
       ...codes.map(codeColumnNote),
     ].filter((words) => words != null),
     dropFrom,
