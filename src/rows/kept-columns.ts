@@ -25,7 +25,9 @@ export async function withOwnFields<T>(
   const ofRow = own?.columns ?? [];
   const placeColumns = ofRow.length;
   const columns = [...ofRow, ...kept.map(({ keeps }) => keeps)];
-  const rows = rowFile.read(columns, ofRow.length || columns.length)[Symbol.asyncIterator]();
+  const rows = rowFile
+    .read(columns, own?.needed ?? (ofRow.length || columns.length))
+    [Symbol.asyncIterator]();
   const nextRows = rowsInTurn(rows);
   const { kept: _, own: __, ...rest } = request;
   const nextFields = rowFields(request);

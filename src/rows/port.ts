@@ -213,6 +213,8 @@ export interface WriteRequest extends TableTarget {
 
 interface OwnFields {
   readonly columns: readonly number[];
+  /** How many of these a record must have, as for `read`; default: all. */
+  readonly needed?: number;
   readonly of: (row: Row, fields: readonly Field[]) => readonly Field[];
 }
 

@@ -152,7 +152,9 @@ export class BatchRun implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#run === null) return;
-    const state = this.#hasEnded ? stateOf(this.#stop, { status: this.#status }) : 'interrupted';
+    const state = this.#hasEnded
+      ? stateOf(this.#stop, { status: this.#status, partial_kept: 0 })
+      : 'interrupted';
     const summary = this.#stop === null ? null : { stopped: this.#stop.message };
     await this.#context.store.finishRun(this.#run, {
       state,

@@ -41,7 +41,9 @@ export async function decideOutput(outcome: FetchOutcome): Promise<OutputDecisio
     if (rows === 0) return keep('no_rows');
     if (stop !== null && STOPS[stop.reason].isFailure) return keep('no_answer');
     const { answered, status } = await sums();
-    if (answered === 0 && (stop !== null || status.failed > 0)) return keep('no_answer');
+    // A row that failed is partial where kept columns of an earlier run have answers.
+    const failed = status.failed + status.partial;
+    if (answered === 0 && (stop !== null || failed > 0)) return keep('no_answer');
   }
   if (earlier === null) return WRITE;
   const { answered, status } = await sums();

@@ -1,6 +1,8 @@
+import { PerilbookError } from '../base/errors.ts';
 import type { RowFile } from '../rows/port.ts';
 import { openContext, type RunContext } from './frame/run-context.ts';
 import { makePlan, type Plan, type PlanOptions } from './plan/planning.ts';
+import { KEPT } from './scan/kept-answers.ts';
 import { type Scan, scan } from './scan/scan-input.ts';
 import { planSummary } from './summary.ts';
 import type { PlanSummary } from './summary-shapes.ts';
@@ -25,10 +27,31 @@ export async function prepare(
 ): Promise<OpenedJob> {
   using opened = new DisposableStack();
   const scanned = opened.use(await scan(context, rowFile));
+  refuseMixed(context, scanned);
   if (rowFile === undefined) await checkRoom(context.job, scanned);
   const prepared = await prepareScanned(context, scanned, options);
   const owned = opened.move();
   return { ...prepared, [Symbol.dispose]: () => owned.dispose() };
+}
+
+/** Refuses an output that would have made-up answers beside real ones: those that the input brings, and those of this run. A service may say of its
+ * answers that they are made up. @throws INPUT_COLUMNS */
+function refuseMixed(
+  { job, connection, sampleRows }: RunContext,
+  { layout, coded }: Pick<Scan, 'layout' | 'coded'>,
+): void {
+  if (layout.keptAnswers === null || coded === null) return;
+  const isMadeUp = connection.sample || sampleRows.any;
+  const other = isMadeUp ? KEPT.real : KEPT.madeUp;
+  if (coded.codes.every((codes) => (codes.at(-1)! & other) === 0)) return;
+  const kept = layout.keptAnswers.topics.map(({ topic }) => topic);
+  const [those, these] = isMadeUp ? ['real', 'made up'] : ['made-up', 'real'];
+  const message = `The input has ${those} answers to ${kept.join(', ')}; those of this run are ${these}, and no output has both`;
+  const all = [...job.topics, ...kept].join(',');
+  const hint = isMadeUp
+    ? 'Give the file without the columns of the earlier run; or write made-up answers apart from them, such as with --prefix sample_.'
+    : `Give the file without the columns of the earlier run; or ask for these topics too, which replaces them: --topics ${all}`;
+  throw new PerilbookError('INPUT_COLUMNS', message, hint, { file: job.input });
 }
 
 /** Prices a scanned input, perhaps for other topics. The scan still owns its temporary files. @throws as `prepare` */

@@ -306,11 +306,12 @@ export function checkPurchase({ plan, connection }: Prepared): void {
 /** The final state of a run. */
 export function stateOf(
   stop: Stop | null,
-  { status }: Pick<RunSummary, 'status'>,
+  { status, partial_kept }: Pick<RunSummary, 'status' | 'partial_kept'>,
 ): RunResult['state'] {
   if (stop === null) {
-    const isWhole =
-      status.partial + status.failed + status.deferred === 0 && !allLocationsRejected(status);
+    // No later run of this job completes what is kept.
+    const lacking = status.partial - partial_kept + status.failed + status.deferred;
+    const isWhole = lacking === 0 && !allLocationsRejected(status);
     return isWhole ? 'complete' : 'incomplete';
   }
   return STOPS[stop.reason].state;

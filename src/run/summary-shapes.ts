@@ -282,6 +282,8 @@ export interface RunSummary extends PlanSummary {
   readonly credits_above_price: number;
   /** Rows by their status. */
   readonly status: Readonly<Record<RowStatus, number>>;
+  /** Rows that are `partial` only because columns of an earlier run, which stay, have no answer there. */
+  readonly partial_kept: number;
   /** The share of located rows that are complete. */
   readonly complete: {
     /** By their number. */

@@ -240,7 +240,7 @@ export function runSummary({
   decision,
   stop,
 }: RunSummaryParts): RunSummary {
-  const { status, value, cellsComplete, isComplete } = written;
+  const { status, keptLacking, value, cellsComplete, isComplete } = written;
   const located = locatedIn(status);
   return {
     ...planned,
@@ -248,7 +248,7 @@ export function runSummary({
     /** Rows at the same place and answers for a whole area save credits only if the place has its answers. */
     saved: {
       ...planned.saved,
-      by_cells: Math.max(0, status.ok - cellsComplete) * each,
+      by_cells: Math.max(0, status.ok + keptLacking - cellsComplete) * each,
       by_areas: savedByAreas(plan, planned.cells, isComplete),
     },
     /** The plan's saving over all places. Added to its credits, it gives the price of each row on its own. */
@@ -261,6 +261,7 @@ export function runSummary({
     calls_above_price: spent.callsAbovePrice,
     credits_above_price: spent.creditsAbovePrice,
     status,
+    partial_kept: keptLacking,
     /** The share of located rows that are complete: by number and by value (null in file order), 0 to 1. */
     complete: {
       rows: shareOf(status.ok, located) ?? 1,

@@ -78,6 +78,7 @@ const RUN: Members<RunSummary> = {
   calls_above_price: true,
   credits_above_price: true,
   status: true,
+  partial_kept: true,
   complete: true,
   output: true,
   output_kept: true,

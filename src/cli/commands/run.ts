@@ -144,7 +144,7 @@ async function planAndRun(
           first.length === 0 && lines.includes('') && (isAsked || context.stderr.isTTY !== true);
         say(messages, [...lines, ...(isApart ? [''] : []), ...first].join('\n'));
       } else if (!flags.quiet) context.log('info', 'planned', { plan: prepared.summary });
-      for (const line of isAsked ? lostMessage({ words, flags }, job, lost, false) : [])
+      for (const line of isAsked ? lostMessage({ words, flags }, prepared, lost, false) : [])
         say(messages, line);
       const how = {
         what: 'run',

@@ -1,3 +1,4 @@
+import { counted } from '../../base/format-numbers.ts';
 import { commandLine } from '../../base/shell-words.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { type Job, NO_OUTPUT } from '../../job/settings.ts';
@@ -72,7 +73,11 @@ export async function tellResult(
     ...facts,
     ...(result.summary.output_kept
       ? []
-      : [...longRowsMessage(prepared, context.workingFolder), ...lostMessage(line, job, lost)]),
+      : [
+          ...longRowsMessage(prepared, context.workingFolder),
+          ...lostMessage(line, prepared, lost),
+          ...keptMessage(line, prepared, result),
+        ]),
     ...findings,
     ...lossMessages(result.summary, currency),
     ...(sentence === null ? [] : [sentence]),
@@ -91,19 +96,43 @@ export function styleOf(context: CliContext): OutputStyle {
 
 /** Says what an earlier version of the output has besides, and how to write both: the answers are still in the store. */
 export function lostMessage(
-  { words, flags }: RunLine,
-  job: Job,
+  line: RunLine,
+  prepared: Prepared,
   lost: readonly TopicSlug[],
   isWritten = true,
 ): string[] {
   if (lost.length === 0) return [];
-  const topics = [...job.topics, ...lost];
+  const fate = isWritten ? 'was replaced: it had' : 'will be replaced: it has';
+  const both = commandWith(line, prepared.job, lost);
+  return [`The output ${fate} ${topicsMessage(lost)} too. To write both: ${both}`];
+}
+
+/** Says that kept columns of an earlier run lack answers, which this job does not ask for. */
+function keptMessage(
+  line: RunLine,
+  prepared: Prepared,
+  { summary: { partial_kept: rows } }: RunResult,
+): string[] {
+  if (rows === 0) return [];
+  const kept = keptTopics(prepared);
+  const what = `${counted(rows, 'row')} ${rows === 1 ? 'lacks' : 'lack'} answers in columns of an earlier run (${topicsMessage(kept)})`;
+  return [
+    `${what}; hazard_note says why. To ask for them too: ${commandWith(line, prepared.job, kept)}`,
+  ];
+}
+
+/** The topics of the columns that the input has of an earlier run, and that stay. */
+function keptTopics({ plan }: Prepared): TopicSlug[] {
+  return [...new Set(plan.scan.layout.kept.map(({ topic }) => topic))];
+}
+
+/** The command that asks for other topics too. */
+function commandWith({ words, flags }: RunLine, job: Job, others: readonly TopicSlug[]): string {
+  const topics = [...job.topics, ...others];
   const all = parseTopics('all', topicsInGroups(job.service.kind));
   const isAll = topics.length === all.length && all.every((topic) => topics.includes(topic));
   const named = isAll ? 'all' : topics.join(',');
-  const both = commandLine('run', words, { ...flags, topics: named });
-  const fate = isWritten ? 'was replaced: it had' : 'will be replaced: it has';
-  return [`The output ${fate} ${topicsMessage(lost)} too. To write both: ${both}`];
+  return commandLine('run', words, { ...flags, topics: named });
 }
 
 /** What the next command names of the missing answers after the run. */

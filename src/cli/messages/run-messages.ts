@@ -236,10 +236,11 @@ function describeStop(
 }
 
 function describeFinish(
-  { status, credits_spent, source, last_failure }: RunResult['summary'],
+  { status, partial_kept, credits_spent, source, last_failure }: RunResult['summary'],
   again: string,
 ): EndWords {
-  const lacking = status.partial + status.failed + status.deferred;
+  const ok = status.ok + partial_kept;
+  const lacking = status.partial - partial_kept + status.failed + status.deferred;
   const located = locatedIn(status);
   if (located === 0) return { head: 'Ended: no row can be looked up.', next: null };
   if (source.kind !== 'local' && allLocationsRejected(status)) {
@@ -254,11 +255,8 @@ function describeFinish(
     const rejected =
       status.rejected > 0 ? `, ${grouped(status.rejected)} rejected by the service` : '';
     const some =
-      located === status.ok
-        ? `all ${grouped(located)}`
-        : `${grouped(status.ok)} of ${grouped(located)}`;
-    const who =
-      located === 1 && status.ok === 1 ? 'the one location has' : `${some} locations have`;
+      located === ok ? `all ${grouped(located)}` : `${grouped(ok)} of ${grouped(located)}`;
+    const who = located === 1 && ok === 1 ? 'the one location has' : `${some} locations have`;
     return { head: `Complete: ${who} answers${rejected}.`, next: null };
   }
   if (source.kind === 'local') {
@@ -269,7 +267,7 @@ function describeFinish(
     };
   }
   // A wrong address answers 404 to every call: to retry alone would never help.
-  if (status.failed === lacking && status.ok === 0 && credits_spent === 0) {
+  if (status.failed === lacking && ok === 0 && credits_spent === 0) {
     return {
       head: `Ended: no row got an answer${last_failure === null ? '' : `. ${last_failure}`}.`,
       next: `Check base_url, then: ${again}`,

@@ -3,6 +3,7 @@ import type { LossColumns } from '../../columns/loss-columns.ts';
 import {
   addedColumns,
   geometryColumn,
+  LEADING_COLUMNS,
   type PerilbookColumn,
   perilbookColumns,
 } from '../../columns/row.ts';
@@ -18,6 +19,7 @@ import { formatNamed, formatOfOutput } from '../../rows/open/file-formats.ts';
 import { otherFormat } from '../../rows/open/open-row-file.ts';
 import type { AddedColumn, RowSource } from '../../rows/port.ts';
 import { currencyColumn } from './currency.ts';
+import { type KeptAnswers, keptAnswersAt } from './kept-answers.ts';
 import { type CodeColumn, codeColumnNote, codeColumns } from './row-codes.ts';
 import { buildingColumns, columnByName, FIRST_VALUE, valueColumns } from './value.ts';
 
@@ -50,6 +52,8 @@ export interface Layout {
   readonly dropFrom: number | null;
   /** Columns of an earlier run that stay: their topics are not in this job. */
   readonly kept: readonly KeptColumn[];
+  /** What the rows say of these, at the positions of the columns that the scan reads, the kept ones last; null without such columns. */
+  readonly keptAnswers: KeptAnswers | null;
   readonly added: readonly AddedColumn[];
   /** The columns of losses that are added. */
   readonly losses: LossColumns;
@@ -64,7 +68,7 @@ export interface PairReading {
   readonly assumed: PlaceOrder;
 }
 
-export type KeptColumn = AddedColumn & { readonly keeps: number };
+export type KeptColumn = AddedColumn & { readonly keeps: number; readonly topic: TopicSlug };
 
 /** The columns that a job uses, as `--json` prints them; null for none. @public: the declaration of a plan names it */
 export interface UsedColumns {
@@ -117,8 +121,11 @@ function decideLayout(head: FileHead, rowFile: RowSource, job: Job): Layout {
     at: read.length + letters.length + index,
   }));
   const nameOf = (index: number) => names[index] || String(index + 1);
+  const kept = keptColumns(rowFile.columns, dropFrom, topics, ownColumns);
+  const ofEarlierRun = kept.length === 0 ? [] : LEADING_COLUMNS.map((_, at) => dropFrom! + at);
+  const columns = [...read, ...letters, ...codes.map(({ column }) => column), ...ofEarlierRun];
   return {
-    columns: [...read, ...letters, ...codes.map(({ column }) => column)],
+    columns,
     values: values.length,
     mayBeNegative: job.orderBy.kind === 'column',
     currency: currency === null ? null : FIRST_VALUE + values.length,
@@ -137,7 +144,15 @@ function decideLayout(head: FileHead, rowFile: RowSource, job: Job): Layout {
       ...codes.map(codeColumnNote),
     ].filter((words) => words != null),
     dropFrom,
-    kept: keptColumns(rowFile.columns, dropFrom, topics, ownColumns),
+    kept,
+    keptAnswers:
+      kept.length === 0
+        ? null
+        : keptAnswersAt(
+            kept,
+            dropFrom!,
+            positionsIn([...columns, ...kept.map(({ keeps }) => keeps)]),
+          ),
     added: hasPoints ? [...ofTopics, point] : ofTopics,
     losses,
     lossValues: buildings.map((column) => FIRST_VALUE + values.indexOf(column)),
@@ -150,6 +165,14 @@ function decideLayout(head: FileHead, rowFile: RowSource, job: Job): Layout {
         codes: Object.fromEntries(codes.map(({ topic, name }) => [topic, name])),
       }),
     },
+  };
+}
+
+/** Gives the positions of columns among others; null for one that is not there. An earlier run's columns stand last. */
+function positionsIn(columns: readonly number[]): (column: number) => number | null {
+  return (column) => {
+    const at = columns.lastIndexOf(column);
+    return at < 0 ? null : at;
   };
 }
 
@@ -211,6 +234,8 @@ function keptColumns(
   const earlier = dropFrom === null ? [] : names.slice(dropFrom);
   return earlier.flatMap((name, at): KeptColumn[] => {
     const { type, topic } = ownColumns.get(name)!;
-    return topic === null || topics.includes(topic) ? [] : [{ name, type, keeps: dropFrom! + at }];
+    return topic === null || topics.includes(topic)
+      ? []
+      : [{ name, type, topic, keeps: dropFrom! + at }];
   });
 }

@@ -8,6 +8,7 @@ import type { Job } from '../../job/settings.ts';
 import { directionOf } from '../../rows/location/location-columns.ts';
 import { NO_LOCATION_NOTES } from '../../rows/no-locations.ts';
 import type { Row } from '../../rows/port.ts';
+import { keptOfRow } from './kept-answers.ts';
 import type { Layout, PairReading } from './layout.ts';
 import { codeNumber } from './row-codes.ts';
 import type { Codes } from './row-groups.ts';
@@ -175,7 +176,7 @@ export interface ScannedRow {
   readonly lossValue: number;
   /** Why a value counts as 0; null where it counts. */
   readonly valueProblem: ValueProblem | null;
-  /** For each column of codes. */
+  /** For each column of codes; then what the kept columns of an earlier run have (`KEPT`), where there are such. */
   readonly codes: Codes;
 }
 
@@ -202,11 +203,17 @@ export function scannedRow(row: Row, settings: LocateSettings, layout: Layout): 
   return { located, value, lossValue, valueProblem, codes: rowCodes(row, layout) };
 }
 
+/** How many numbers a row has beside its place: its codes, and what the kept columns of an earlier run have (`KEPT`). */
+export function codesWidth({ codes, keptAnswers }: Pick<Layout, 'codes' | 'keptAnswers'>): number {
+  return codes.length + (keptAnswers === null ? 0 : 1);
+}
+
 const NO_CODES: Codes = [];
 
-function rowCodes({ fields }: Row, { codes }: Layout): Codes {
-  if (codes.length === 0) return NO_CODES;
-  return codes.map(({ at, level }) => codeNumber(fields[at] ?? '', level));
+function rowCodes({ fields }: Row, { codes, keptAnswers }: Layout): Codes {
+  if (codes.length === 0 && keptAnswers === null) return NO_CODES;
+  const ofLayers = codes.map(({ at, level }) => codeNumber(fields[at] ?? '', level));
+  return keptAnswers === null ? ofLayers : [...ofLayers, keptOfRow(fields, keptAnswers).has];
 }
 
 /** The value of a row: the sum of its value columns. A text that is no number, and a negative value, count as 0 and are reported; so is a

@@ -14,7 +14,7 @@ import { inOrder, type ThreadPool } from '../../threads/thread-pool.ts';
 import { growArray } from './cell-table.ts';
 import { type ColumnType, ColumnTypes } from './column-types.ts';
 import type { Layout } from './layout.ts';
-import { type LocateSettings, type ScannedRow, scannedRow } from './read-row.ts';
+import { codesWidth, type LocateSettings, type ScannedRow, scannedRow } from './read-row.ts';
 import { FIRST_VALUE } from './value.ts';
 
 interface ScanThreadSetup extends PieceScan {
@@ -210,7 +210,7 @@ class PieceRows {
     this.#layout = layout;
     this.#values = new Float64Array(layout.values > 0 ? this.#cells.length / 2 : 0);
     if (layout.lossValues.length > 0) this.#lossValues = new Float64Array(this.#cells.length / 2);
-    if (layout.codes.length > 0) this.#codes = new Float64Array(rows * layout.codes.length);
+    if (codesWidth(layout) > 0) this.#codes = new Float64Array(rows * codesWidth(layout));
   }
 
   addRows(batch: readonly Row[]): void {
@@ -257,7 +257,7 @@ class PieceRows {
   ended(piece: RowPiece): ScannedPiece {
     const values = this.#layout.values > 0 ? shortened(this.#values, this.#rows) : null;
     const lossValues = this.#lossValues && shortened(this.#lossValues, this.#rows);
-    const codes = this.#codes && shortened(this.#codes, this.#rows * this.#layout.codes.length);
+    const codes = this.#codes && shortened(this.#codes, this.#rows * codesWidth(this.#layout));
     const cells = shortened(this.#cells, 2 * this.#rows);
     const found = {
       others: this.#others,
@@ -309,9 +309,6 @@ class PieceRows {
     if (this.#lossValues !== null)
       this.#lossValues = growArray(this.#lossValues, new Float64Array(room / 2));
     if (this.#codes !== null)
-      this.#codes = growArray(
-        this.#codes,
-        new Float64Array((room / 2) * this.#layout.codes.length),
-      );
+      this.#codes = growArray(this.#codes, new Float64Array((room / 2) * codesWidth(this.#layout)));
   }
 }

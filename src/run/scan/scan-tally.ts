@@ -13,7 +13,7 @@ import {
 } from './currency.ts';
 import type { KeptColumn, Layout } from './layout.ts';
 import { NumbersOfRows } from './numbers-of-rows.ts';
-import { type ScannedRow, scannedRow, type ValueProblem } from './read-row.ts';
+import { codesWidth, type ScannedRow, scannedRow, type ValueProblem } from './read-row.ts';
 import { CodedGroups, type Codes, groupsOfCells, type RowGroups } from './row-groups.ts';
 import { type RowFinding, RowPlaces } from './row-places.ts';
 import { boxWith, type DegreeBox, OUTSIDE_US, type ScannedPiece } from './scan-pieces.ts';
@@ -127,14 +127,14 @@ export class ScanTally implements Disposable {
     this.#layout = layout;
     this.#source = source;
     this.types = new ColumnTypes(layout);
-    const { values, lossValues, codes } = layout;
+    const { values, lossValues } = layout;
     const isOfPart = lossValues.length > 0 && lossValues.length < values;
     this.#cells = new CellTable(isOfPart);
     this.#currencies = valueCurrencies(isOfPart);
     this.#lossValues =
       lossValues.length === 0 ? null : new NumbersOfRows((length) => new Float64Array(length));
-    this.#coded = codes.length === 0 ? null : new CodedGroups();
-    this.#ofGroups = codes.length === 0 ? null : valueCurrencies(false);
+    this.#coded = codesWidth(layout) === 0 ? null : new CodedGroups();
+    this.#ofGroups = codesWidth(layout) === 0 ? null : valueCurrencies(false);
   }
 
   get rows(): number {
@@ -172,7 +172,7 @@ export class ScanTally implements Disposable {
   addPiece(scanned: ScannedPiece, linesBefore: number, part: string | undefined): void {
     const { piece, types, others, moreMissing, elsewhere, cells, values, lossValues, codes } =
       scanned;
-    const width = this.#layout.codes.length;
+    const width = codesWidth(this.#layout);
     this.types.add(types);
     this.#countPart(part, piece.rows);
     let [next, outside] = [0, 0];

@@ -123,12 +123,13 @@ export interface CodedPlaces {
   placesOf(numbers: Iterable<number> | number, places: OutputPlaces): OutputPlaces;
 }
 
-/** Makes the fields of groups of rows with codes of their own, from those of their places: the answers of the codes stand in place of the
- * place's. Null for a job that reads no codes. */
+/** Makes the fields of groups of rows with codes of their own, or with columns of an earlier run, from those of their places: the answers of the
+ * codes stand in place of the place's. Null where groups are places. */
 export function codedPlaces(
   { scan, codes }: Plan,
   fields: PlaceFields,
   kindOfCodes: KindOfCodes,
+  kindOfKept: (kind: number, has: number) => number,
 ): CodedPlaces | null {
   const { coded, groups, cells, places: rowPlaces } = scan;
   if (coded === null) return null;
@@ -145,6 +146,7 @@ export function codedPlaces(
     const own = layers.filter((layer) => layer?.from.source === index);
     return segmentsOf(packed, own as CodedLayer[], entries[index]!);
   });
+  const hasKept = scan.layout.keptAnswers !== null;
   const answersOf = coded.codes.map((own) => answersOfCodes(answered, own));
 
   /** Gives a group what its place has. @returns the fields of each layer there */
@@ -180,9 +182,11 @@ export function codedPlaces(
       const find: FindFields = (layer, group, place) =>
         layer.putPlace(group, finders[layer.from.source]!(place), packer);
       for (const group of typeof numbers === 'number' ? new Array(numbers).keys() : numbers) {
-        if (group < groups.size)
+        if (group < groups.size) {
           putCodes(group, putPlace(group, groups.cellOf(group), places, find));
-        else putPlace(group, group - groups.size + cells.size, places, find);
+          if (hasKept)
+            kindOf[group] = kindOfKept(kindOf[group]!, coded.codes[coded.codesOf(group)]!.at(-1)!);
+        } else putPlace(group, group - groups.size + cells.size, places, find);
       }
       for (const layer of layers) layer?.flush();
       const losses = places.losses && { ...places.losses, numberOf: rates };

@@ -15,7 +15,7 @@ import { NOTHING, PLAIN } from '../plan/source-fields.ts';
 import { statusOfFinding } from '../scan/row-places.ts';
 import { codedPlaces, type OfCodes } from './coded-places.ts';
 import { type LossSums, lossValues, sumLosses } from './loss-sums.ts';
-import { kindMaker, type PlaceKind, plainKind, withRemark } from './place-kinds.ts';
+import { kindMaker, type PlaceKind, plainKind, withKept, withRemark } from './place-kinds.ts';
 import { countRatings, type TopicRatings } from './rating-counts.ts';
 
 type StatusCounts = Record<RowStatus, number>;
@@ -24,11 +24,13 @@ export interface OutputSums {
   readonly status: StatusCounts;
   /** The value of the located rows by status, in units (`CellTable`); all 0 in file order. */
   readonly value: StatusCounts;
-  /** The rows that have an answer, also a stale one, or one beside topics that they lack. */
+  /** The rows that have an answer to a topic of the job, also a stale one, or one beside topics that they lack. */
   readonly answered: number;
-  /** Places all of whose rows are `ok`. */
+  /** The rows that are `partial` only because kept columns of an earlier run have no answer. */
+  readonly keptLacking: number;
+  /** Places all of whose rows have an answer to each topic of the job. */
   readonly cellsComplete: number;
-  /** Whether all rows of a place are `ok`. */
+  /** Whether all rows of a place have these. */
   readonly isComplete: (cell: number) => boolean;
   /** The rows by their highest ratings, for the natural topics. */
   readonly ratings: readonly TopicRatings[];
@@ -82,7 +84,13 @@ export async function* fieldsOfPlaces(
   const isWhole = plan.fields.isOutput;
   const fields = isWhole ? plan.fields : new PlaceFields(context, plan.scan);
   leaveOutBesideSample(context, fields);
-  const kinds = await placeKinds(context, plan, fields, null);
+  const kinds = await placeKinds(
+    context,
+    plan,
+    fields,
+    null,
+    'columns of an earlier run lack answers',
+  );
   const batch: number[] = [];
   const unpacked = async () => {
     const cells = [...new Set(batch.map((group) => plan.scan.groups.cellOf(group)))];
@@ -109,12 +117,13 @@ function* lackingCells(fields: PlaceFields, count: number): Generator<number> {
   for (let cell = 0; cell < count; cell++) if (!fields.isComplete(cell)) yield cell;
 }
 
-/** Finds the kinds of places, by their forms. */
+/** Finds the kinds of places, by their forms. @param keptLacking as for `withKept` */
 async function placeKinds(
   context: RunContext,
   plan: Plan,
   fields: PlaceFields,
   losses: PlaceLosses | null,
+  keptLacking = '',
 ) {
   const { store, sources, sampleRows } = context;
   const { scan, origin } = plan;
@@ -207,7 +216,9 @@ async function placeKinds(
     list,
     numberOf,
     /** What the codes of rows change; null where there are none. */
-    coded: codedPlaces(plan, fields, kindOfCodes),
+    coded: codedPlaces(plan, fields, kindOfCodes, (kind, has) =>
+      numberOf(withKept(list[kind]!, has, keptLacking)),
+    ),
     /** The fields of all kinds so far. */
     fields: () => list.map((kind) => kind.fields),
     /** The kinds of some cells: the result is of use for these. */
@@ -246,11 +257,13 @@ function sumPlaces(
   const value = { ...status };
   /** 1 for each place that has rows which are not complete. */
   const isLacking = new Uint8Array(cells.size);
-  let answered = 0;
+  let [answered, keptLacking] = [0, 0];
   for (let group = 0; group < groups.size; group++) {
     const kind = kinds[kindOf[group]!]!;
-    if (kind.status !== 'ok') isLacking[groups.cellOf(group)] = 1;
-    if (kind.status === 'ok' || kind.hasAnswers) answered += groups.rows(group);
+    const ofJob = kind.ofJob ?? kind.status;
+    if (ofJob !== 'ok') isLacking[groups.cellOf(group)] = 1;
+    if (ofJob === 'ok' || kind.hasAnswers) answered += groups.rows(group);
+    if (ofJob === 'ok' && kind.status !== 'ok') keptLacking += groups.rows(group);
     status[kind.status] += groups.rows(group);
     value[kind.status] += groups.value(group);
   }
@@ -261,5 +274,5 @@ function sumPlaces(
   const losses = places.losses?.hasAmounts
     ? lossValues(scan).map((values) => sumLosses(scan, places.losses!, topics, values))
     : [];
-  return { status, value, answered, cellsComplete, isComplete, ratings, losses };
+  return { status, value, answered, keptLacking, cellsComplete, isComplete, ratings, losses };
 }

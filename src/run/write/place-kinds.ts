@@ -11,11 +11,15 @@ import type { RunContext } from '../frame/run-context.ts';
 import { plainFields } from '../plan/place-fields.ts';
 import type { Plan } from '../plan/planning.ts';
 import type { KnownForm } from '../plan/source-fields.ts';
+import { statusWithKept } from '../scan/kept-answers.ts';
 import type { OfCodes } from './coded-places.ts';
 
 /** Places with the same status and note. */
 export interface PlaceKind {
   readonly status: RowStatus;
+  /** The status by the job's topics alone, where columns of an earlier run stay. */
+  readonly ofJob?: RowStatus;
+  /** To topics of the job. */
   readonly hasAnswers: boolean;
   /** The fields of status and note. */
   readonly fields: readonly Field[];
@@ -158,6 +162,16 @@ export function withRemark(
 ): PlaceKind {
   const said = [note, remark].filter(Boolean).join('; ') || null;
   return { ...kind, fields: [status!, said, ...others] };
+}
+
+/** A kind of rows with kept columns of an earlier run.
+ * @param has what these columns have (`KEPT`)
+ * @param lacking what the note says where only they lack something; '' where the note of each row says it */
+export function withKept(kind: PlaceKind, has: number, lacking: string): PlaceKind {
+  const status = statusWithKept(kind.status, has);
+  const { fields, ...rest } =
+    kind.status === 'ok' && status !== 'ok' ? withRemark(kind, lacking) : kind;
+  return { ...rest, status, ofJob: kind.status, fields: [status, ...fields.slice(1)] };
 }
 
 /** Without the answers that a later look-up did not find again: their data was removed or replaced, and costs nothing to look up. */

@@ -1,4 +1,4 @@
-import { perilbookColumns } from '../../columns/row.ts';
+import { LEADING_COLUMNS, perilbookColumns } from '../../columns/row.ts';
 import { pointText } from '../../geo/geometry-points.ts';
 import type { Job } from '../../job/settings.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
@@ -14,8 +14,8 @@ import type { RowFile, WriteRequest, WriteResult } from '../../rows/port.ts';
 import { outputOfPart } from '../frame/job-outputs.ts';
 import { addTo } from '../frame/progress.ts';
 import type { RunContext } from '../frame/run-context.ts';
-import type { Layout } from '../scan/layout.ts';
-import { locationOf } from '../scan/layout.ts';
+import { fieldsWithKept, keptAnswersAt } from '../scan/kept-answers.ts';
+import { type Layout, locationOf } from '../scan/layout.ts';
 import { moreRows, otherRows } from '../scan/numbers-of-rows.ts';
 import { placeOfRow } from '../scan/read-row.ts';
 import type { Scan } from '../scan/scan-input.ts';
@@ -133,24 +133,37 @@ function singleFile(
   };
 }
 
-/** The fields in which rows of one place differ: each row's own place, unrounded, and what is said of it. */
+/** The fields in which rows of one place differ: each row's own place, unrounded; what is said of it, and of the columns of an earlier run that it
+ * keeps. @param own gives the number of a column in the file that is written, -1 where it lacks it */
 function ownFields(
   job: Job,
   layout: Layout,
   own = (column: number) => column,
 ): WriteRequest['own'] {
-  if (!layout.hasPoints && !layout.hasRemarks) return undefined;
-  const { added } = layout;
+  const { added, kept, dropFrom, hasPoints, hasRemarks } = layout;
+  if (!hasPoints && !hasRemarks && kept.length === 0) return undefined;
   const note = added.findIndex(({ name }) => name === `${job.prefix}hazard_note`);
-  const { columns, ...location } = locationOf(layout);
+  const { columns: ofPlace, ...location } = locationOf(layout);
+  const ofEarlierRun = [
+    ...(kept.length === 0 ? [] : LEADING_COLUMNS.map((_, at) => dropFrom! + at)),
+    ...kept.map(({ keeps }) => keeps),
+  ].filter((column) => own(column) >= 0);
+  const positionOf = (column: number) => {
+    const at = ofEarlierRun.indexOf(column);
+    return at < 0 ? null : ofPlace.length + at;
+  };
+  const answers = kept.length === 0 ? null : keptAnswersAt(kept, dropFrom!, positionOf);
   return {
-    columns: columns.map(own),
+    columns: [...ofPlace, ...ofEarlierRun].map(own),
+    needed: ofPlace.length,
     of(row, fields) {
-      const { place, remark } = placeOfRow(row, job, location);
-      return fields.map((field, at) => {
-        if (added[at]!.type === 'point') return place && pointText(place.lat, place.lng);
-        return at === note && remark !== '' ? [field, remark].filter(Boolean).join('; ') : field;
-      });
+      const { place, remark } =
+        hasPoints || hasRemarks ? placeOfRow(row, job, location) : { place: null, remark: '' };
+      const told = [...fields];
+      for (const [at, { type }] of added.entries())
+        if (type === 'point') told[at] = place && pointText(place.lat, place.lng);
+      if (remark !== '') told[note] = [told[note], remark].filter(Boolean).join('; ');
+      return answers === null ? told : fieldsWithKept(told, note, row.fields, answers);
     },
   };
 }
