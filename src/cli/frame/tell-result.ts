@@ -94,13 +94,16 @@ export function styleOf(context: CliContext): OutputStyle {
   return { width: lineWidth(context.stderr), color };
 }
 
-/** Says what an earlier version of the output has besides, and how to write both: the answers are still in the store. */
+/** Says what an earlier version of the output has besides, and how to write both: the answers are still in the store. Columns that the input
+ * brings are in the new output, too. */
 export function lostMessage(
   line: RunLine,
   prepared: Prepared,
-  lost: readonly TopicSlug[],
+  before: readonly TopicSlug[],
   isWritten = true,
 ): string[] {
+  const kept = keptTopics(prepared);
+  const lost = before.filter((topic) => !kept.includes(topic));
   if (lost.length === 0) return [];
   const fate = isWritten ? 'was replaced: it had' : 'will be replaced: it has';
   const both = commandWith(line, prepared.job, lost);
