@@ -16,12 +16,13 @@ import {
   SAMPLE_VINTAGE,
 } from '../data/tables/describe-data.ts';
 import { importDataset } from '../data/tables/import-dataset.ts';
-import type {
-  AreaRecord,
-  CountyDataset,
-  Dataset,
-  DatasetName,
-  ZoneRecord,
+import {
+  type AreaRecord,
+  type CountyDataset,
+  type Dataset,
+  type DatasetName,
+  EVENTS,
+  type ZoneRecord,
 } from '../data/tables/records.ts';
 import { zoneDatasetOf } from '../data/zones/zone-layers.ts';
 import { type Land, readLand } from './land.ts';
@@ -117,9 +118,6 @@ const BROUGHT_ZONES: Readonly<
   Record<BroughtLayer, (land: Land, random: Random) => Iterable<ZoneRecord>>
 > = { ca_fire_zone: fireZones, coastal_barrier: coastalBarriers };
 
-const WILDFIRES = ['wildfire.current', 'wildfire.historical', 'wildfire.perimeters'] as const;
-const EVENTS = ['earthquake', 'hail', 'hurricane', 'tornado', ...WILDFIRES] as const;
-
 /** Made-up data for all topics everywhere in the US, one dataset after the other. Records are generated when read;
  * equal arguments give equal records, whichever datasets are read and however often.
  * @param now the day that the sample pretends to be of, in milliseconds since the epoch */
@@ -137,15 +135,18 @@ export function* sampleDatasets(now: number, seed = 1): Generator<Dataset> {
     records: { [Symbol.iterator]: () => records(makeRandom(seed, name))[Symbol.iterator]() },
   });
 
-  const tables: Readonly<Record<SampleTable, (random: Random) => Iterable<object>>> = {
-    areas: () => areas(land),
-    nri: (random) => naturalRatings(counties, random),
-    airQuality: (random) => airQualityYears(counties, now, random),
-    radon: (random) => radonZones(counties, random),
-    readings: (random) => monitorReadings(counties, now, random),
+  const years = generated('airQuality', (random) => airQualityYears(counties, now, random));
+  const tables: { readonly [Kind in SampleTable]: Extract<Dataset, { readonly kind: Kind }> } = {
+    areas: { kind: 'areas', ...generated('areas', () => areas(land)) },
+    nri: { kind: 'nri', ...generated('nri', (random) => naturalRatings(counties, random)) },
+    airQuality: { kind: 'airQuality', ...years },
+    radon: { kind: 'radon', ...generated('radon', (random) => radonZones(counties, random)) },
+    readings: {
+      kind: 'readings',
+      ...generated('readings', (random) => monitorReadings(counties, now, random)),
+    },
   };
-  for (const kind of Object.keys(tables) as SampleTable[])
-    yield { kind, ...generated(kind, tables[kind]) } as Dataset;
+  yield* Object.values(tables);
   yield {
     kind: 'zones',
     ...generated('floodZones', (random) => floodZones(land, now, random)),
@@ -163,7 +164,7 @@ export function* sampleDatasets(now: number, seed = 1): Generator<Dataset> {
       ...generated(`sites:${topic}`, (random) => points(topic, land, now, random)),
     };
   }
-  for (const event of EVENTS) {
+  for (const event of Object.values(EVENTS).flat()) {
     const records = (random: Random) =>
       event === 'hurricane' ? hurricaneTracks(now, random) : points(event, land, now, random);
     yield { kind: 'records', event, ...generated(`records:${event}`, records) };

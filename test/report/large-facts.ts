@@ -1,7 +1,7 @@
 import { addedColumns, enrichedFields } from '../../src/columns/row.ts';
 import type { Answer, Field } from '../../src/contract/answer.ts';
 import { RATINGS } from '../../src/contract/topic-values.ts';
-import { TOPIC_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
+import { POLLUTANTS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
 import { countyAt } from '../../src/geo/us-counties.ts';
 import { makeCellClasses, ratedTopics } from '../../src/report/figures/cell-classes.ts';
 import type { Facts } from '../../src/report/figures/facts.ts';
@@ -25,7 +25,10 @@ function fieldsOf(slug: TopicSlug, seed: number): Field[] {
   if (category === 'proximity') return [3, Math.floor(scattered(seed, 20_000))];
   if (slug === 'radon') return padded([`Zone ${1 + Math.floor(scattered(seed, 3))}`], width);
   if (slug === 'floodZone') return padded(['AE', 'FLOODWAY', 'true'], width);
-  return padded(slug === 'airQuality' ? ['AQI'] : [12, 'µg/m³', 'Moderate'], width);
+  if (slug === 'airQuality') return padded(['AQI'], width);
+  if (POLLUTANTS.some((pollutant) => pollutant === slug))
+    return padded([12, 'µg/m³', 'Moderate'], width);
+  throw new Error(`The large book has no fields for ${slug}: name them here`);
 }
 
 function padded(fields: readonly Field[], width: number): Field[] {

@@ -13,15 +13,16 @@ import {
 } from '../../src/contract/topics.ts';
 import { type DataDatabase, openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import type {
-  AreaRecord,
-  Dataset,
-  DatasetInfo,
-  DatasetName,
-  EventKind,
-  EventRecord,
-  NaturalRatingRecord,
-  ZoneRecord,
+import {
+  type AreaRecord,
+  type CountyDataset,
+  type Dataset,
+  type DatasetInfo,
+  type DatasetName,
+  EVENTS,
+  type EventRecord,
+  type NaturalRatingRecord,
+  type ZoneRecord,
 } from '../../src/data/tables/records.ts';
 import {
   type AccountsDatabase,
@@ -136,11 +137,6 @@ export function floodZone(code: string, geometry: Polygon): ZoneRecord {
   };
 }
 
-export const FEED_NAMES: readonly EventKind[] = [
-  ...(['earthquake', 'hail', 'hurricane', 'tornado'] as const),
-  ...(['wildfire.current', 'wildfire.historical', 'wildfire.perimeters'] as const),
-];
-
 /** Everything, small: two features of each layer near HERE and one far from it. */
 export function deliveries(measuredAt = NOON - 3_600_000): Dataset[] {
   const near = [
@@ -159,20 +155,32 @@ export function deliveries(measuredAt = NOON - 3_600_000): Dataset[] {
     ...{ veryUnhealthyDays: 0, hazardousDays: 0, maxAqi: 160, medianAqi: 42 },
   };
   const counties = ['31001', '31003'];
+  const ofCounties: {
+    readonly [Kind in CountyDataset]: Extract<Dataset, { readonly kind: Kind }>;
+  } = {
+    airQuality: {
+      kind: 'airQuality',
+      info: info('airQuality'),
+      records: counties.map((countyGeoid) => ({ countyGeoid, year: 2025, ...days })),
+    },
+    radon: {
+      kind: 'radon',
+      info: info('radon'),
+      records: counties.map((countyGeoid) => ({ countyGeoid, zone: 2 as const })),
+    },
+  };
   return [
     { kind: 'areas', info: info('areas'), records: AREAS },
     { kind: 'nri', info: info('nri'), records: RATINGS },
     ...PROXIMITY_SLUGS.map(
       (topic): Dataset => ({ kind: 'sites', topic, info: info(`sites:${topic}`), records }),
     ),
-    ...FEED_NAMES.map(
-      (feed): Dataset => ({ kind: 'records', event: feed, info: info(`records:${feed}`), records }),
-    ),
-    {
-      kind: 'airQuality',
-      info: info('airQuality'),
-      records: counties.map((countyGeoid) => ({ countyGeoid, year: 2025, ...days })),
-    },
+    ...Object.values(EVENTS)
+      .flat()
+      .map(
+        (event): Dataset => ({ kind: 'records', event, info: info(`records:${event}`), records }),
+      ),
+    ...Object.values(ofCounties),
     {
       kind: 'zones',
       info: info('floodZones'),
@@ -180,11 +188,6 @@ export function deliveries(measuredAt = NOON - 3_600_000): Dataset[] {
         floodZone('AE', square(-100, 40, 1)),
         floodZone('AREA NOT INCLUDED', square(-99, 40, 1)),
       ],
-    },
-    {
-      kind: 'radon',
-      info: info('radon'),
-      records: counties.map((countyGeoid) => ({ countyGeoid, zone: 2 as const })),
     },
     {
       kind: 'readings',

@@ -147,10 +147,16 @@ export type Dataset =
   | Records<NaturalRatingRecord, { readonly kind: 'nri'; readonly level?: 'tract' | 'county' }>
   | Records<SiteRecord, { readonly kind: 'sites'; readonly topic: ProximitySlug }>
   | Records<EventRecord, { readonly kind: 'records'; readonly event: EventKind }>
-  | Records<AirQualityRecord, { readonly kind: 'airQuality' }>
-  | Records<RadonRecord, { readonly kind: 'radon' }>
+  | CountyRecords[CountyDataset]
   | Records<ReadingRecord, { readonly kind: 'readings' }>
   | Records<ZoneRecord, { readonly kind: 'zones' }>;
+
+type CountyRecords = {
+  [Name in CountyDataset]: Records<
+    Parameters<(typeof COUNTY_TABLES)[Name]['valuesOf']>[0],
+    { readonly kind: Name }
+  >;
+};
 
 type Records<T, Target> = Target & { readonly info: DatasetInfo; readonly records: Iterable<T> };
 
