@@ -6,6 +6,7 @@ import { UNLIMITED } from '../job/account-settings.ts';
 import { purchaseJob } from './frame/connection-kinds.ts';
 import type { Progress } from './frame/progress.ts';
 import type { Reach } from './plan/reach.ts';
+import { creditsWithin, type SpendingBounds } from './plan/spending.ts';
 import type { Prepared } from './prepare.ts';
 import { totalValue } from './scan/scan-tally.ts';
 
@@ -93,10 +94,13 @@ export function minutesLeft(
   steady: number,
 ): number | null {
   const spent = spentOf(progress);
-  const ofBudget =
-    facts.budget === null ? Number.POSITIVE_INFINITY : Math.max(0, facts.budget - spent);
-  const ofQuota = quotaLeft(progress) ?? Number.POSITIVE_INFINITY;
-  const credits = Math.min(Math.max(0, progress.creditsPlanned - spent), ofBudget, ofQuota);
+  const left: SpendingBounds = {
+    run: facts.budget === null ? Number.POSITIVE_INFINITY : Math.max(0, facts.budget - spent),
+    quota: quotaLeft(progress) ?? Number.POSITIVE_INFINITY,
+    // Time bounds the minutes, below.
+    time: Number.POSITIVE_INFINITY,
+  };
+  const credits = Math.min(Math.max(0, progress.creditsPlanned - spent), creditsWithin(left));
   const pauseMs = Math.max(0, progress.slowedUntil - steady);
   const minutes = minutesFor(credits, limitNow(progress, facts, last), last, pauseMs);
   if (minutes === null || facts.deadline === null) return minutes;

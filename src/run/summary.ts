@@ -14,7 +14,7 @@ import type { OutputDecision } from './output-decision.ts';
 import { cheapestCalls } from './plan/cheapest-calls.ts';
 import { scopeNotes } from './plan/notices.ts';
 import type { Plan } from './plan/planning.ts';
-import { creditsWithin, retryLimit, type Way } from './plan/spending.ts';
+import { creditsAtMost, creditsWithin, retryLimit, type Way } from './plan/spending.ts';
 import { hasOneCurrency } from './scan/currency.ts';
 import { totalValue } from './scan/scan-tally.ts';
 import { sourceSummary } from './source-summary.ts';
@@ -116,7 +116,7 @@ function priceSummary(job: Job, plan: Plan) {
     /** Most credits for retries of unavailable topics and, where there is a budget, of lost answers, within budget and quota. */
     credits_retries_at_most: Math.min(
       retryLimit(job, price),
-      Math.max(0, Math.min(plan.bounds.run, plan.bounds.quota) - plan.reach.credits),
+      Math.max(0, creditsAtMost(plan.bounds) - plan.reach.credits),
     ),
     /** Null for the sample, whose answers are not charged: it has no quota where the job names no subscription. */
     credits_available: isUnlimited(job) ? null : plan.bounds.quota,

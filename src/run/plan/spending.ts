@@ -28,8 +28,11 @@ import {
 } from './forecast.ts';
 import { type Demand, findReach, type Reach, reachedBy } from './reach.ts';
 
-/** What bounds the credits of a run: its budget or plan (`spendingLimit`), the account's quota, its time (`max_minutes`). */
-export type SpendingBound = 'run' | 'quota' | 'time';
+/** What bounds the credits of a run: its budget or plan (`spendingLimit`), its time (`max_minutes`), the account's quota. Of two that are
+ * equal the first is told: the run's own is what its user can change. */
+const BOUNDS = ['run', 'time', 'quota'] as const;
+
+export type SpendingBound = (typeof BOUNDS)[number];
 
 /** Most credits by each bound; infinite for one that the job does not set. */
 export type SpendingBounds = Readonly<Record<SpendingBound, number>>;
@@ -39,14 +42,24 @@ export function creditsWithin(bounds: SpendingBounds): number {
   return Math.min(...Object.values(bounds));
 }
 
+/** Whether a bound holds for certain. That of time holds as far as the speed of calls is known. */
+const IS_CERTAIN: Readonly<Record<SpendingBound, boolean>> = {
+  run: true,
+  quota: true,
+  time: false,
+};
+
+/** The credits that a run surely spends no more than. */
+export function creditsAtMost(bounds: SpendingBounds): number {
+  const certain = BOUNDS.filter((name) => IS_CERTAIN[name]);
+  return Math.min(...certain.map((name) => bounds[name]));
+}
+
 /** The bound that ends a run first; null where the credits are within all. */
 export function nearestBound(bounds: SpendingBounds, credits: number): SpendingBound | null {
   const most = creditsWithin(bounds);
   if (credits <= most) return null;
-  // Of two that are equal, the run's own is what its user can change.
-  const order: Readonly<Record<SpendingBound, number>> = { run: 0, time: 1, quota: 2 };
-  const nearest = (Object.keys(order) as SpendingBound[]).filter((name) => bounds[name] === most);
-  return nearest.sort((a, b) => order[a] - order[b])[0]!;
+  return BOUNDS.find((name) => bounds[name] === most)!;
 }
 
 /** What a run may spend on its cells, and what that buys. All is 0 for local data. */
