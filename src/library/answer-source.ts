@@ -4,7 +4,7 @@ import { type ConnectionContext, connect, type OpenConnection } from '../host/co
 import type { JobFile } from '../job/job-file.ts';
 import { type Job, makeJob, NO_OUTPUT } from '../job/settings.ts';
 import { defaultFolders } from './answer-store.ts';
-import { checkedSettings, isObject, isText, requireType } from './checked-settings.ts';
+import { checkedSettings, isObjectOrArray, isText, requireType } from './checked-settings.ts';
 import { withDescribedLayers } from './described-layers.ts';
 import { LocalPlaces } from './local-places.ts';
 
@@ -39,7 +39,7 @@ const PARTS = new WeakMap<AnswerSource, SourceParts>();
  * the source is disposed of.
  * @param options.file the data file; default: `~/.local/share/perilbook/data.db` */
 export function local(options: { readonly file?: string } = {}): AnswerSource & Disposable {
-  requireType('options', options, isObject, 'Pass { file }, or nothing.');
+  requireType('options', options, isObjectOrArray, 'Pass { file }, or nothing.');
   const { file } = options;
   requireType('file', file ?? '', isText, 'Pass the path of the data file, or leave it out.');
   const dataFile =
@@ -63,7 +63,7 @@ export function sample(): AnswerSource {
 /** A metered service. A connection is open only while something is bought.
  * @throws PerilbookError USAGE for a setting that cannot be read */
 export function createClient(settings: ClientSettings): AnswerSource {
-  requireType('settings', settings, isObject, 'Pass { base_url, api_key }.');
+  requireType('settings', settings, isObjectOrArray, 'Pass { base_url, api_key }.');
   const { base_url, api_key, ...account } = settings;
   const keys = [api_key].flat();
   if (keys.length === 0 || !keys.every((key) => typeof key === 'string' && key.trim() !== '')) {

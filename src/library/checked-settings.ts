@@ -27,7 +27,7 @@ export function checkOptions(
   requireType(
     'options',
     options,
-    isObject,
+    isObjectOrArray,
     'Pass an object with the options: docs/developer/library.md has them.',
   );
   const { signal = NO_SIGNAL, onEvent = NO_FUNCTION, locate = NO_FUNCTION } = options;
@@ -57,8 +57,8 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   throw new PerilbookError('INTERRUPTED', 'The signal was aborted', hint, {}, signal.reason);
 }
 
-/** Whether a program gave an object; an array is one, too. */
-export function isObject(value: unknown): value is object {
+/** Whether a program gave an object, an array among them. */
+export function isObjectOrArray(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 

@@ -14,7 +14,7 @@ import { type AnswerSource, connectSource, jobOfSource } from './answer-source.t
 import { type AnswerStore, defaultFolders, storeBehind } from './answer-store.ts';
 import {
   checkOptions,
-  isObject,
+  isObjectOrArray,
   requireType,
   throwIfAborted,
   typeName,
@@ -173,14 +173,14 @@ function locationReader<Row>(
   return (row) => {
     number += 1;
     const location: unknown = locate === null ? row : locate(row);
-    const hasDegrees = isObject(location) && ('lat' in location || 'lng' in location);
+    const hasDegrees = isObjectOrArray(location) && ('lat' in location || 'lng' in location);
     if (locate === null) {
-      if (number > 1 || hasDegrees) return isObject(location) ? location : {};
+      if (number > 1 || hasDegrees) return isObjectOrArray(location) ? location : {};
       const hint = 'Pass locate: (row) => ({ lat, lng }).';
       throw new PerilbookError('INPUT_COLUMNS', 'The first row has no lat and no lng', hint);
     }
-    if (isObject(location) && (number > 1 || hasDegrees)) return location;
-    const what = `${typeName(location)}${isObject(location) ? ' without lat and lng' : ''}`;
+    if (isObjectOrArray(location) && (number > 1 || hasDegrees)) return location;
+    const what = `${typeName(location)}${isObjectOrArray(location) ? ' without lat and lng' : ''}`;
     const hint = 'Return { lat, lng }, with null for both where a row has no location.';
     throw new PerilbookError('USAGE', `locate returned ${what} for row ${number}`, hint, {
       row: number,
@@ -190,7 +190,7 @@ function locationReader<Row>(
 
 /** The code that a row has under a name; null for none. */
 function codeIn(row: unknown, name: string): Coordinate {
-  const code = isObject(row) ? (row as Readonly<Record<string, unknown>>)[name] : null;
+  const code = isObjectOrArray(row) ? (row as Readonly<Record<string, unknown>>)[name] : null;
   return typeof code === 'number' || typeof code === 'string' ? code : null;
 }
 

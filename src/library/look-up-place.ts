@@ -12,7 +12,7 @@ import { locate } from '../run/scan/read-row.ts';
 import type { Store } from '../store/port.ts';
 import { type AnswerSource, connectSource, jobOfSource, localPlaces } from './answer-source.ts';
 import { type AnswerStore, defaultFolders, storeBehind } from './answer-store.ts';
-import { checkOptions, isObject, requireType, throwIfAborted } from './checked-settings.ts';
+import { checkOptions, isObjectOrArray, requireType, throwIfAborted } from './checked-settings.ts';
 import {
   type AnswerSettings,
   columnNames,
@@ -35,7 +35,7 @@ export async function lookup<Place extends Located>(
   options: PlaceOptions,
 ): Promise<EnrichedRow<Place>> {
   checkOptions(options);
-  requireType('location', location, isObject, 'Pass { lat, lng } in decimal degrees.');
+  requireType('location', location, isObjectOrArray, 'Pass { lat, lng } in decimal degrees.');
   const { source, store, signal, onEvent = () => {}, acceptPrice: _, ...settings } = options;
   throwIfAborted(signal);
   const places = localPlaces(source);

@@ -15,7 +15,7 @@ import { defaultFolders } from './answer-store.ts';
 import {
   checkedSettings,
   checkOptions,
-  isObject,
+  isObjectOrArray,
   isText,
   requireType,
 } from './checked-settings.ts';
@@ -77,7 +77,7 @@ function readJobOptions(job: string | JobSettings, options: JobOptions) {
   requireType(
     'job',
     job,
-    (value) => isText(value) || isObject(value),
+    (value) => isText(value) || isObjectOrArray(value),
     'Pass the path of a job file, or its settings.',
   );
   checkOptions(options);
