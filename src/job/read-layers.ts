@@ -14,6 +14,7 @@ import {
 } from '../contract/layers/layer-description.ts';
 import { declareLayers, isBuiltIn, MOST_LAYERS, TOPICS, withBrought } from '../contract/topics.ts';
 import { SOURCES } from '../data/sources/source-table.ts';
+import { holdsKey } from './key-shapes.ts';
 import { TOPIC_GROUPS } from './topic-choice.ts';
 import { offsetOfMember, yaml } from './yaml-members.ts';
 
@@ -153,12 +154,12 @@ function schemaOf(said: unknown): LayerSchema | null {
   return SCHEMAS.get(kind) ?? null;
 }
 
-/** A description has no secrets. */
+/** An address may have a token. */
 const wordsOf = ({ shape }: LayerSchema): SchemaWords =>
   memberWords(
     'members such as layer: my_layer',
     (path) => (path.length === 0 ? Object.keys(shape) : []),
-    () => false,
+    (_, text) => holdsKey(text),
   );
 
 /** Files are beside the description. */

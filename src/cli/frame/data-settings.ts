@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
 import { readInputPath, withoutQuotes } from '../../base/path-names.ts';
+import { shownAddress } from '../../base/shown-address.ts';
 import { readServiceAddress } from '../../contract/service-address.ts';
 import { layerSources } from '../../data/sources/layer-sources.ts';
 import type { Source } from '../../data/sources/source.ts';
@@ -96,7 +97,10 @@ function parseMirror(context: CliContext, flags: SourceFlags, usual: string | un
   }
   const copy = resolve(context.workingFolder, pathGiven('--mirror', plain, readInputPath));
   if (statSync(copy, { throwIfNoEntry: false })?.isDirectory()) return { copy };
-  throw usageError(`--mirror "${given}" is neither an address nor a folder`, MIRROR_HINT);
+  throw usageError(
+    `--mirror "${shownAddress(given)}" is neither an address nor a folder`,
+    MIRROR_HINT,
+  );
 }
 
 const MIRROR_HINT =

@@ -1,5 +1,6 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { byteSize, counted, isoDay, timeSpan } from '../../base/format-numbers.ts';
+import { type ShownAddress, shownAddress } from '../../base/shown-address.ts';
 import { isBuiltIn, topicOf } from '../../contract/topics.ts';
 import type { ObtainedSource, WantedSource } from '../../data/download/get-sources.ts';
 import type { TransferProgress } from '../../data/download/transfer-rate.ts';
@@ -139,7 +140,11 @@ function licenceOf({ licence, topics }: Source): string {
   );
 }
 
-function addressesOf({ source: { download }, slices }: WantedSource): string[] {
+function addressesOf(wanted: WantedSource): ShownAddress[] {
+  return askedAddresses(wanted).map(shownAddress);
+}
+
+function askedAddresses({ source: { download }, slices }: WantedSource): readonly string[] {
   switch (download.kind) {
     case 'file':
       return download.files.map(({ url, stateUrl = url }) =>

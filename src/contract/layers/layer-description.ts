@@ -30,12 +30,14 @@ const pattern = (fits: Fits) =>
     if (problem !== null) context.addIssue({ code: 'custom', message: problem });
   });
 
-/** The address of data that a user names. It is stored and shown, so it must hold no password. */
+/** The address of data that a user names. A token may stand in its query, of which only names are shown; a password goes into no address. */
 export const dataAddress = z
   .url({ protocol: /^https?$/ })
   .refine((text) => URL.parse(text)?.username === '' && URL.parse(text)?.password === '', {
     error: 'must be an address without user and password',
-  });
+  })
+  // Where an address ends in a message must be clear.
+  .refine((text) => !/[\s"]/.test(text), { error: 'must be an address without spaces and quotes' });
 
 const layerSource = z.strictObject({
   file: text

@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
+import { saidOf, withShownAddresses } from '../../base/shown-address.ts';
 import { askedWaitMs } from '../../contract/headers.ts';
 import { isZip } from '../../formats/bytes/unpack.ts';
 import { agencyZip } from '../loaders/agency-file.ts';
@@ -11,14 +12,20 @@ export interface AttemptAgain {
   readonly waitMs?: number | undefined;
 }
 
-/** The error of a failed download. */
+/** The error of a failed download. Addresses in its message are shown without what may be a secret. */
 export function downloadFailed(
   message: string,
   hint: string,
   again: AttemptAgain | null = null,
   cause?: unknown,
 ): PerilbookError {
-  return new PerilbookError('DOWNLOAD_FAILED', message, hint, { ...again }, cause);
+  return new PerilbookError(
+    'DOWNLOAD_FAILED',
+    withShownAddresses(message),
+    hint,
+    { ...again },
+    cause,
+  );
 }
 
 /** Whether another attempt may succeed. */
@@ -120,7 +127,7 @@ export function unexpectedStart(name: string, head: Buffer, firstLine?: string):
 
 /** The error for an unexpected start. */
 export function unexpectedAnswer(url: string, problem: string): PerilbookError {
-  return downloadFailed(`${url} answered with ${problem}`, ADDRESS_MOVED);
+  return downloadFailed(`${url} answered with ${saidOf(url, problem)}`, ADDRESS_MOVED);
 }
 
 /** Unpacks a whole zip to check it; nothing is written.

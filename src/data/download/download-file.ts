@@ -1,6 +1,7 @@
 import { closeSync, openSync, statSync, utimesSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import { readHead } from '../../base/pipes.ts';
+import { keptAddress } from '../../base/shown-address.ts';
 import { unpackedBody } from '../../net/unpack.ts';
 import {
   ADDRESS_MOVED,
@@ -17,6 +18,7 @@ import {
 import {
   dropPart,
   type FileEntry,
+  isFrom,
   keptPart,
   type PartState,
   partOf,
@@ -151,7 +153,7 @@ function conditions(
   entry: FileEntry | undefined,
   { url, target }: FileRequest,
 ): Record<string, string> {
-  if (entry?.url !== url || !isWhole(entry, target)) return {};
+  if (entry === undefined || !isFrom(entry, url) || !isWhole(entry, target)) return {};
   return {
     ...(entry.etag === undefined ? {} : { 'if-none-match': entry.etag }),
     ...(entry.lastModified === undefined ? {} : { 'if-modified-since': entry.lastModified }),
@@ -191,7 +193,12 @@ function makePartState(url: string, { headers, status }: WebAnswer, from: number
     );
   }
   const total = length === null || isPacked ? undefined : status === 206 ? from + length : length;
-  return { url, etag: headers.etag, lastModified: headers['last-modified'], total };
+  return {
+    url: keptAddress(url),
+    etag: headers.etag,
+    lastModified: headers['last-modified'],
+    total,
+  };
 }
 
 async function receive(

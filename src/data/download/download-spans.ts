@@ -4,7 +4,7 @@ import type { Box } from '../../geo/bounding-boxes.ts';
 import type { SpanDownload } from '../sources/source.ts';
 import { ADDRESS_MOVED, downloadFailed, missingFile } from './download-errors.ts';
 import { type DownloadContext, downloadFile, isWhole } from './download-file.ts';
-import { type FetchedFile, type FileEntry, findFetchedFile } from './downloads-folder.ts';
+import { type FetchedFile, type FileEntry, findFetchedFile, isFrom } from './downloads-folder.ts';
 import { getText } from './web-client.ts';
 
 /** The range that is halved: it is fixed, so the spans stay the same every year. */
@@ -53,7 +53,8 @@ export async function downloadSpans(
       const target = join(folder, `${name}-${span.name}.csv`);
       const entry = entries.get(key);
       const isSame =
-        entry?.url === url &&
+        entry !== undefined &&
+        isFrom(entry, url) &&
         entry.count === span.count &&
         isWhole(entry, target) &&
         (await countUpdates(span, entry.fetchedAt)) === 0;

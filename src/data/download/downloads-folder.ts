@@ -13,11 +13,14 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { hasSystemCode, PerilbookError, resultOrNull } from '../../base/errors.ts';
+import { keptAddress } from '../../base/shown-address.ts';
+
+/** Without what may be a secret; in what an earlier version has written, too. */
+const address = z.string().transform(keptAddress);
 
 const fileEntry = z.object({
   file: z.string().regex(/^[^/\\]+$/),
-  /** The agency's address, without a key. */
-  url: z.string(),
+  url: address,
   bytes: z.number(),
   /** In hexadecimal. */
   sha256: z.string().optional(),
@@ -60,6 +63,10 @@ export interface FetchedFile {
   readonly isNew: boolean;
 }
 
+/** Whether a file comes from an address. */
+export const isFrom = (entry: Pick<FileEntry, 'url'> | undefined, url: string): boolean =>
+  entry?.url === keptAddress(url);
+
 /** @param outcome what the manifest says of a file that was downloaded now */
 export function findFetchedFile(
   url: string,
@@ -70,7 +77,13 @@ export function findFetchedFile(
 ): FetchedFile {
   if (outcome === 'unchanged') return { entry: { ...earlier!, checkedAt: now }, isNew: false };
   return {
-    entry: { file: basename(target), url, fetchedAt: now, checkedAt: now, ...outcome },
+    entry: {
+      file: basename(target),
+      url: keptAddress(url),
+      fetchedAt: now,
+      checkedAt: now,
+      ...outcome,
+    },
     isNew: true,
   };
 }
@@ -156,7 +169,7 @@ function sync(path: string, mode: 'r' | 'r+'): void {
 }
 
 const partState = z.object({
-  url: z.string(),
+  url: address,
   etag: z.string().optional(),
   lastModified: z.string().optional(),
   total: z.number().optional(),
@@ -173,7 +186,7 @@ export function keptPart(
 ): (PartState & { readonly bytes: number }) | null {
   const state = readPartState(part, partState);
   const bytes = state === null ? 0 : statSync(part).size;
-  if (state === null || state.url !== url || bytes === 0) return null;
+  if (state === null || state.url !== keptAddress(url) || bytes === 0) return null;
   const { etag, lastModified, total } = state;
   const strong = etag?.startsWith('W/') ? undefined : etag;
   if (

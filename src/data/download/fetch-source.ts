@@ -12,6 +12,7 @@ import {
   type FetchedFile,
   type FileEntry,
   findFetchedFile,
+  isFrom,
   type Manifest,
   readManifest,
   writeManifest,
@@ -125,7 +126,10 @@ async function fetchNewest(
   for (const request of requests) {
     const { url, target } = request;
     const now = context.clock.now();
-    const entry = earlier?.url === url && isWhole(earlier, target) ? earlier : undefined;
+    const entry =
+      earlier !== undefined && isFrom(earlier, url) && isWhole(earlier, target)
+        ? earlier
+        : undefined;
     const isSilent =
       entry !== undefined && entry.etag === undefined && entry.lastModified === undefined;
     // A server without validators would send the whole file again.

@@ -3,6 +3,7 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import { PerilbookError } from '../../base/errors.ts';
 import { counted, grouped } from '../../base/format-numbers.ts';
 import { readSecretFile } from '../../base/pipes.ts';
+import { shownAddress } from '../../base/shown-address.ts';
 import { FEWEST_COMPARED, isLoss } from '../loaders/load-losses.ts';
 import { isPublishedFor, type OtherAddress, type Source } from '../sources/source.ts';
 import { type AskedPart, WHOLE_US } from '../tables/parts.ts';
@@ -101,7 +102,7 @@ export async function checkSources(
             ...(lacking.length > 0 ? [`it has no column ${lacking.join(', ')}`] : []),
             ...lost.map(({ state, here, rows: now }) =>
               source.download.kind === 'file'
-                ? `the file of ${state} is gone (${manifest.get(state)!.url})`
+                ? `the file of ${state} is gone (${shownAddress(manifest.get(state)!.url)})`
                 : `${state} has ${counted(now, 'row')}; ${grouped(here)} are loaded`,
             ),
             ...gone.map(

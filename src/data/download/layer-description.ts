@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
 import type { DownloadContext } from './download-file.ts';
-import type { LayerRequest } from './layer-request.ts';
+import { type LayerRequest, layerAddress } from './layer-request.ts';
 import { getArcgisJson } from './web-client.ts';
 
 const layerInfo = z.object({
@@ -42,7 +42,9 @@ export async function fetchLayer(
   { layer, as, fields, pageRows }: LayerRequest,
   context: DownloadContext,
 ): Promise<ArcgisLayer> {
-  const read = layerInfo.safeParse(await getArcgisJson(`${layer}?f=json`, context));
+  const read = layerInfo.safeParse(
+    await getArcgisJson(layerAddress(layer, '', { f: 'json' }), context),
+  );
   const info = read.success ? read.data : {};
   const all = info.fields ?? [];
   const idField = info.objectIdField ?? all.find(({ type }) => type === 'esriFieldTypeOID')?.name;

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { type KeptAddress, keptAddress } from '../../base/shown-address.ts';
 import type { Box } from '../../geo/bounding-boxes.ts';
 import type { LayerDownload } from '../sources/source.ts';
 
@@ -38,16 +39,11 @@ export const attributesOf = ({
 }: LayerFeature): Readonly<Record<string, unknown>> => attributes ?? properties ?? {};
 
 /** The identity of a layer's file: address, filter, fields and simplification. */
-export function hashRequest(request: LayerRequest): string {
+export function hashRequest(request: LayerRequest): KeptAddress {
   const { where, fields = '*', as, tiles } = request;
   const ofTiles = tiles === undefined ? {} : { tiles: hash('sha1', JSON.stringify(tiles)) };
-  return formatQuery(request, {
-    where,
-    outFields: fields,
-    f: as,
-    ...simplification(request),
-    ...ofTiles,
-  });
+  const parameters = { where, outFields: fields, f: as, ...simplification(request), ...ofTiles };
+  return keptAddress(formatQuery(request, parameters));
 }
 
 /** The address of a query: with the box of the request where it has one. */
@@ -61,7 +57,20 @@ export function formatQuery(
     inSR: '4326',
     spatialRel: 'esriSpatialRelIntersects',
   };
-  return `${layer}/query?${new URLSearchParams({ ...parameters, ...bounds })}`;
+  return layerAddress(layer, '/query', { ...parameters, ...bounds });
+}
+
+/** An address below a layer; the layer's own may have parameters, such as a token. */
+export function layerAddress(
+  layer: string,
+  path: string,
+  parameters: Readonly<Record<string, string>>,
+): string {
+  const [place = '', query] = layer.split('?');
+  return `${place}${path}?${new URLSearchParams({
+    ...Object.fromEntries(new URLSearchParams(query)),
+    ...parameters,
+  })}`;
 }
 
 /** The parameter that simplifies outlines; none where they are taken as they are. */

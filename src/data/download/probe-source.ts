@@ -1,4 +1,5 @@
 import { isoDay } from '../../base/format-numbers.ts';
+import { type ShownAddress, shownAddress } from '../../base/shown-address.ts';
 import { type Box, boxOfGeometry } from '../../geo/bounding-boxes.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import { findColumns } from '../loaders/agency-table.ts';
@@ -25,7 +26,7 @@ export interface ProbedSource {
   /** None of the first rows is in the US. */
   readonly isElsewhere?: boolean;
   readonly changedAt?: number | undefined;
-  readonly url: string;
+  readonly url: ShownAddress;
   readonly lacking?: readonly string[];
 }
 
@@ -83,7 +84,10 @@ async function probeNewest(
     const file = await probeFile({ ...request, ...expected, mostBytes: 0 }, context);
     if (file === null) continue;
     const changedAt = Date.parse(file.lastModified ?? '');
-    return { url: request.url, changedAt: Number.isNaN(changedAt) ? undefined : changedAt };
+    return {
+      url: shownAddress(request.url),
+      changedAt: Number.isNaN(changedAt) ? undefined : changedAt,
+    };
   }
   return null;
 }
@@ -123,7 +127,12 @@ export async function probeSource(
     }
     case 'spans':
       // Without the query, because its placeholders are no valid request.
-      return [{ url: download.countUrl.split('?')[0]!, rows: await probeSpans(download, context) }];
+      return [
+        {
+          url: shownAddress(download.countUrl.split('?')[0]!),
+          rows: await probeSpans(download, context),
+        },
+      ];
   }
 }
 
@@ -143,7 +152,7 @@ async function probeRows(
   const { find } = findColumns(fields, request.layer);
   const lacking = isFirst ? neededColumns(source).filter((names) => find(...names) < 0) : [];
   return {
-    url: request.layer,
+    url: shownAddress(request.layer),
     rows: count,
     changedAt: edited ?? undefined,
     ...(vintage.text() === '' ? {} : { newest: vintage.text() }),
@@ -223,12 +232,15 @@ function isOutdated(
   now: number,
 ): boolean {
   if (source.isNearRealTime) return false;
-  return [...manifest.values()].some(({ url, edited, lastModified }) => {
+  return [...manifest.values()].some(({ url: kept, edited, lastModified }) => {
+    const url = shownAddress(kept);
     const here = edited ?? Date.parse(lastModified ?? '');
     const year = yearIn(source, url);
     return probed.some((probe) => {
       const isSame =
-        source.download.kind === 'layer' ? url.startsWith(probe.url) : url === probe.url;
+        source.download.kind === 'layer'
+          ? url.startsWith(probe.url.split('?')[0]!)
+          : url === probe.url;
       if (isSame) return probe.changedAt !== undefined && here < probe.changedAt;
       const published = yearIn(source, probe.url);
       // A year that is published before its end is complete in June of the next one.
@@ -240,7 +252,7 @@ function isOutdated(
 }
 
 /** The year of the data in an address of a source, or null. */
-export function yearIn({ download }: Source, url: string): number | null {
+export function yearIn({ download }: Source, url: ShownAddress): number | null {
   const patterns =
     download.kind === 'file'
       ? download.files.flatMap((file) => [file.url, file.stateUrl ?? []].flat()).map(makePattern)
@@ -253,7 +265,7 @@ export function yearIn({ download }: Source, url: string): number | null {
 
 /** The pattern of an address, with {year} as its first group. */
 function makePattern(address: string): RegExp {
-  const [before = '', ...after] = address
+  const [before = '', ...after] = shownAddress(address)
     .split('{year}')
     .map((part) => part.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+'));
   return new RegExp(`^${[before, ...after].join('(\\d{4})')}$`);

@@ -3,6 +3,7 @@ import pLimit from 'p-limit';
 import { type Clock, steadyTime } from '../../base/clock.ts';
 import { PerilbookError, resultOrNull } from '../../base/errors.ts';
 import { memo } from '../../base/memo.ts';
+import { saidOf } from '../../base/shown-address.ts';
 import {
   connectionFailure,
   errorCode,
@@ -312,7 +313,9 @@ export async function getArcgisJson(
     if (typeof value !== 'object' || value === null) {
       const problem =
         unexpectedStart('answer.json', Buffer.from(text.slice(0, 1_024))) ?? 'no whole JSON';
-      throw downloadFailed(`${url} answered with ${problem}`, TRY_LATER, { again: true });
+      throw downloadFailed(`${url} answered with ${saidOf(url, problem)}`, TRY_LATER, {
+        again: true,
+      });
     }
     if (value.error !== undefined) throw arcgisError(url, value.error);
     return value;
@@ -327,7 +330,7 @@ function arcgisError(url: string, error: unknown) {
   const reason = [message, ...(Array.isArray(details) ? details : [details])]
     .filter(Boolean)
     .join('; ');
-  const text = `${url} answered with the error ${code}: ${reason}`;
+  const text = `${url} answered with the error ${saidOf(url, `${code}: ${reason}`)}`;
   const [, seconds] = /retry after (\d+) sec/i.exec(reason) ?? [];
   if (Number(code) === 429 || Number(code) >= 500 || seconds !== undefined) {
     const wait = seconds === undefined ? {} : { waitMs: Number(seconds) * 1_000 };

@@ -68,4 +68,4 @@ function downloadOf({ sources = [] }: LayerDescription): SourceDownload | null {
 }
 
 /** `…/FeatureServer/0`, `…/MapServer/28`. */
-const isArcgisLayer = (url: string): boolean => /\/(?:Feature|Map)Server\/\d+\/?$/.test(url);
+const isArcgisLayer = (url: string): boolean => /\/(?:Feature|Map)Server\/\d+\/?(?:\?|$)/.test(url);

@@ -120,10 +120,10 @@ export function overriddenSources(
   };
 }
 
-/** An address up to its first placeholder; of a page, the folder of the files that it links to. One without a whole host would hold for all. */
+/** An address up to its query or first placeholder; of a page, the folder of the files that it links to. One without a whole host would hold for all. */
 function startsOf({ url, state_url: stateUrl, layer, page }: z.infer<typeof override>): string[] {
   const folder = page === undefined ? undefined : new URL('.', page).href;
-  const starts = [url, stateUrl, layer, folder].flatMap((own) => own?.split('{')[0] ?? []);
+  const starts = [url, stateUrl, layer, folder].flatMap((own) => own?.split(/[{?#]/)[0] ?? []);
   return starts.filter((start) => /^https?:\/\/[^/]+\//i.test(start));
 }
 

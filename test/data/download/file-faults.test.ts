@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { strToU8, zipSync } from 'fflate';
+import { keptAddress } from '../../../src/base/shown-address.ts';
 import { type DownloadContext, downloadFile } from '../../../src/data/download/download-file.ts';
 import type { FileEntry } from '../../../src/data/download/downloads-folder.ts';
 import { sendPage } from './agency-mirror.ts';
@@ -299,7 +300,12 @@ test('a packed answer is unpacked, and a file that did not change is not sent ag
   });
   await get(here);
   assert.equal(here.read('hail.csv'), CSV.toString());
-  const known = { etag: '"1"', bytes: CSV.length, file: 'hail.csv', url: URL_OF('hail.csv') };
+  const known = {
+    etag: '"1"',
+    bytes: CSV.length,
+    file: 'hail.csv',
+    url: keptAddress(URL_OF('hail.csv')),
+  };
   const entry: FileEntry = { ...known, fetchedAt: 0, checkedAt: 0 };
   assert.equal(await get(here, 'hail.csv', here.context, entry), 'unchanged');
   // The file was cut by something else: the manifest is not trusted.

@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { keptAddress } from '../../../src/base/shown-address.ts';
 import type { DownloadContext } from '../../../src/data/download/download-file.ts';
 import { downloadLayer } from '../../../src/data/download/download-layer.ts';
 import type { FileEntry } from '../../../src/data/download/downloads-folder.ts';
@@ -269,7 +270,7 @@ test('a layer is read again when it says that it changed, else when its file is 
   assert.equal(await ask(entryOf(1_000)), 'unchanged');
   assert.equal(await ask(entryOf(999)), 'new');
   assert.equal(await ask({ ...entryOf(1_000), count: COUNT - 1 }), 'new');
-  assert.equal(await ask({ ...entryOf(1_000), url: 'another' }), 'new');
+  assert.equal(await ask({ ...entryOf(1_000), url: keptAddress('another') }), 'new');
   here.mirror.layers.set(LAYER, layerOf(COUNT, { edited: null }));
   const first = await get(here);
   assert.ok(first !== 'unchanged');
