@@ -72,5 +72,5 @@ export function amount(value: number, currency: string | null): string {
   const scaled = size / per;
   const digits =
     scaled >= 99.95 || (per === 1 && Number.isInteger(size)) ? 0 : scaled >= 9.995 ? 1 : 2;
-  return `${before}${scaled.toFixed(digits)}${unit}`;
+  return `${before}${digits === 0 ? grouped(scaled) : scaled.toFixed(digits)}${unit}`;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isCurrencyCode } from '../base/currencies.ts';
 import { PerilbookError } from '../base/errors.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import { type NameFault, readInputPath, readPath } from '../base/path-names.ts';
@@ -161,7 +162,12 @@ export const SCHEMAS = {
   units: z
     .enum(['miles', 'mi', 'kilometers', 'km'])
     .transform((unit) => (unit === 'mi' ? 'miles' : unit === 'km' ? 'kilometers' : unit)),
-  currency: z.string().regex(/^[A-Z]{3}$/, { error: 'must be an ISO 4217 code such as USD' }),
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/, { error: 'must be an ISO 4217 code such as USD', abort: true })
+    .refine(isCurrencyCode, {
+      error: ({ input }) => `there is no currency ${input}: give an ISO 4217 code such as USD`,
+    }),
   subscription: z.union([
     z.enum(['starter', 'professional']),
     z.strictObject({

@@ -70,6 +70,7 @@ test('amounts have three digits, a unit, and their currency where it is known', 
     ['$3.19 B', '$1.00 B', '$100 M', '$12.3 K', '$950', '$0', '−$2.50 M'],
   );
   assert.deepEqual([amount(1e12, 'CAD'), amount(5e6, null)], ['CAD 1.00 T', '5.00 M']);
+  assert.equal(amount(1.5e18, 'USD'), '$1,500,000 T');
   assert.deepEqual(
     [0.6, 12.34, 150.6, 7, 0.001, -0.5, 999.4, 999.7, 999_999].map((value) => amount(value, null)),
     ['0.60', '12.3', '151', '7', '<0.01', '−0.50', '999', '1.00 K', '1.00 M'],

@@ -185,6 +185,13 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
     '1:14',
     /must be a share between 0 and 1 \(100 %\)$/m,
   ],
+  [
+    'a currency that does not exist',
+    'currency: USX\n',
+    '1:11',
+    /currency: there is no currency USX: give an ISO 4217 code such as USD$/m,
+  ],
+  ['a currency in words', 'currency: dollars\n', '1:11', /currency: must be an ISO 4217 code/],
   ['no concurrency', 'concurrency: 0\n', '1:14', /concurrency: /],
   ['a delimiter of two letters', 'delimiter: "::"\n', '1:12', /delimiter: /],
   ['a time without a unit', 'time_to_live:\n  park: 30\n', '2:9', /time_to_live\.park: /],

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { currencyOfMark, isMarkOf } from '../../src/base/currencies.ts';
 import type { Cell } from '../../src/geo/coordinates.ts';
 import { CellTable } from '../../src/run/scan/cell-table.ts';
-import { currencyColumn, valueCurrencies } from '../../src/run/scan/currency.ts';
+import { amountCurrency, currencyColumn, valueCurrencies } from '../../src/run/scan/currency.ts';
 import {
+  currencyMark,
   decimalsFor,
   likelyOrder,
   parseValue,
@@ -218,6 +220,35 @@ test('values of a file with decimal commas: dots are no decimal signs there, and
       },
     ),
   );
+});
+
+test('the currency that stands at an amount, and that of a file whose columns do not say it', () => {
+  for (const [text, mark] of [
+    ['1250000', ''],
+    ['1,250.5', ''],
+    ['1e6', ''],
+    ['$5', '$'],
+    ['-$5', '$'],
+    ['5 €', '€'],
+    ['USD 5', 'USD'],
+    [' 5,5EUR ', 'EUR'],
+  ] as const)
+    assert.equal(currencyMark(text), mark, text);
+  const found = (names: string[], ...texts: string[]) =>
+    amountCurrency({ currency: null }, names, texts);
+  assert.equal(found(['price'], '5', '1.234,50 €', '€7', '$9'), 'EUR');
+  assert.equal(found(['Price (EUR)'], '$9'), 'EUR');
+  assert.equal(found(['TIV [£]']), 'GBP');
+  assert.equal(found(['price'], '5', 'APT 5', 'n/a'), 'USD');
+  assert.equal(amountCurrency({ currency: 'CAD' }, ['Price (EUR)'], ['€5']), 'CAD');
+  assert.deepEqual(['$', 'US$', '₹', 'Kr', 'USD'].map(currencyOfMark), [
+    'USD',
+    'USD',
+    'INR',
+    null,
+    'USD',
+  ]);
+  assert.ok(isMarkOf('$', 'CAD') && isMarkOf('CA$', 'CAD') === false && !isMarkOf('€', 'USD'));
 });
 
 test('sums of values are exact to the cent, in any order and grouping, up to trillions', () => {

@@ -7,6 +7,7 @@ import type { Job } from '../../job/settings.ts';
 import type { Connection } from '../../run/frame/connection-kinds.ts';
 import { type Effects, openContext } from '../../run/frame/run-context.ts';
 import { type Prepared, prepareScanned } from '../../run/prepare.ts';
+import { OTHER_CODES } from '../../run/scan/currency.ts';
 import { type Scan, scan as scanInput } from '../../run/scan/scan-input.ts';
 import { cellOfInput, enrichedCells, locationsOf } from '../../run/write/enriched-cells.ts';
 import type { Store } from '../../store/port.ts';
@@ -138,7 +139,12 @@ export async function gatherFacts(
     valueName:
       decimals === null ? null : valueColumns.map((index) => rowFile.columns[index]!).join(' + '),
     currency: currencies.shown,
-    currencies: currencies.totals.map(({ currency, ...sum }) => ({ currency, ...sumOf(sum) })),
+    currencies: currencies.totals.map(({ currency, ...sum }) => ({
+      currency,
+      ...sumOf(sum),
+      // Several currencies, which have no sum.
+      ...(currency === OTHER_CODES && { value: null }),
+    })),
     rows: scan.rows,
     invalid: scan.invalid,
     outsideUs: scan.outsideUs,

@@ -1,5 +1,5 @@
 import type { Job } from '../../job/settings.ts';
-import { type ScannedCurrency, valueInCurrency } from '../../run/scan/currency.ts';
+import { OTHER_CODES, type ScannedCurrency, valueInCurrency } from '../../run/scan/currency.ts';
 import type { Scan } from '../../run/scan/scan-input.ts';
 import { valueOfUnits, wholeUnits } from '../../run/scan/value.ts';
 import { CLASS_LETTERS, type Scale, unansweredClass } from './scales.ts';
@@ -164,7 +164,7 @@ export function sumCurrencies({ currency }: Pick<Job, 'currency'>, scan: Scan): 
   };
   if (layout.values === 0) return { shown: null, totals: [], ...whole };
   const byRows = [...currencies].sort((a, b) => b.rows - a.rows);
-  const [most, ...others] = byRows.map(({ code }) => code);
+  const [most, ...others] = byRows.flatMap(({ code }) => (code === OTHER_CODES ? [] : [code]));
   const shown = currency ?? (most || others.find(Boolean)) ?? null;
   if (most === undefined) {
     return {

@@ -203,12 +203,13 @@ function undetermined(facts: Facts): string {
 function currencyTotals(facts: Facts): Html | false {
   const { currencies, currency } = facts;
   if (currencies.length < 2) return false;
-  const totals = currencies.map(
-    ({ currency: code, locations, value }) =>
-      `${amount(value ?? 0, code)}${code === null ? ' without a currency' : ''} (${counted(locations, 'location')})`,
+  const totals = currencies.map(({ currency: code, locations, value }) =>
+    value === null
+      ? `others (${counted(locations, 'location')})`
+      : `${amount(value, code)}${code === null ? ' without a currency' : ''} (${counted(locations, 'location')})`,
   );
   const other = currencies.find(
-    ({ currency: code }) => code !== null && code !== currency,
+    ({ currency: code, value }) => code !== null && value !== null && code !== currency,
   )?.currency;
   return html`<p class="note" role="note"><strong>Several currencies:</strong> ${totals.join(', ')}. They are not added: values below are ${currency ?? 'without a currency'} only, and rows in other currencies count as locations without a value.${other != null && html` To see another currency, for example: <code>--currency ${other}</code>.`}</p>`;
 }

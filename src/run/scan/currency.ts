@@ -1,4 +1,6 @@
-import { wholeUnits } from './value.ts';
+import { currencyOfMark } from '../../base/currencies.ts';
+import type { Job } from '../../job/settings.ts';
+import { currencyMark, parseValue, wholeUnits } from './value.ts';
 
 /** OED's name first. */
 const COLUMN_NAMES = ['loccurrency', 'currency', 'currencycode', 'valuecurrency'];
@@ -9,9 +11,40 @@ export function currencyColumn(columns: readonly string[]): number | null {
   return COLUMN_NAMES.map((name) => names.indexOf(name)).find((index) => index >= 0) ?? null;
 }
 
-/** The code in a field; empty for none. Case and blanks around it do not count. */
+/** The code in a field, also of a sign; empty for none. Case and blanks around it do not count. */
 export function parseCurrency(field: string | undefined): string {
-  return (field ?? '').trim().toUpperCase();
+  const text = (field ?? '').trim().toUpperCase();
+  return text === '' ? '' : (currencyOfMark(text) ?? text);
+}
+
+/** That of amounts that nothing tells. */
+const USUAL_CURRENCY = 'USD';
+
+/** `Price (EUR)`, `TIV [$]`. */
+const UNIT = /[([]\s*([A-Z]{3}|\p{Sc})\s*[)\]]/u;
+
+/** The currency of a file's amounts where no column says it: the job's, that in the names of the value columns, or the one that stands at
+ * most amounts of the first rows. An amount with the sign of another one is not added to these.
+ * @param texts those of the value columns, in the first rows */
+export function amountCurrency(
+  { currency }: Pick<Job, 'currency'>,
+  names: readonly string[],
+  texts: Iterable<string>,
+): string {
+  if (currency !== null) return currency;
+  for (const name of names) {
+    const named = currencyOfMark(UNIT.exec(name)?.[1] ?? '');
+    if (named !== null) return named;
+  }
+  const rows = new Map<string, number>();
+  for (const text of texts) {
+    const mark = currencyMark(text);
+    const isAmount = mark !== '' && (parseValue(text) ?? parseValue(text, 'comma')) !== null;
+    const code = isAmount ? currencyOfMark(mark) : null;
+    if (code !== null) rows.set(code, (rows.get(code) ?? 0) + 1);
+  }
+  const [[most] = [USUAL_CURRENCY]] = [...rows].sort(([, a], [, b]) => b - a);
+  return most;
 }
 
 /** The located rows of a currency. */

@@ -18,7 +18,7 @@ import type { CompassColumns } from '../../rows/location/location-columns.ts';
 import { formatNamed, formatOfOutput } from '../../rows/open/file-formats.ts';
 import { otherFormat } from '../../rows/open/open-row-file.ts';
 import type { AddedColumn, RowSource } from '../../rows/port.ts';
-import { currencyColumn } from './currency.ts';
+import { amountCurrency, currencyColumn } from './currency.ts';
 import { type KeptAnswers, keptAnswersAt } from './kept-answers.ts';
 import { type CodeColumn, codeColumnNote, codeColumns } from './row-codes.ts';
 import { buildingColumns, columnByName, FIRST_VALUE, valueColumns } from './value.ts';
@@ -33,6 +33,8 @@ export interface Layout {
   readonly mayBeNegative: boolean;
   /** The position of the currency code among the columns that are read; null without values, or without such a column. */
   readonly currency: number | null;
+  /** The currency of amounts in rows without one. */
+  readonly amountCurrency: string;
   /** The column with the id of a location, where the job names one. */
   readonly id: number | null;
   /** How latitude and longitude are read from one column, which is read twice; null for two columns. */
@@ -124,11 +126,13 @@ function decideLayout(head: FileHead, rowFile: RowSource, job: Job): Layout {
   const kept = keptColumns(rowFile.columns, dropFrom, topics, ownColumns);
   const ofEarlierRun = kept.length === 0 ? [] : LEADING_COLUMNS.map((_, at) => dropFrom! + at);
   const columns = [...read, ...letters, ...codes.map(({ column }) => column), ...ofEarlierRun];
+  const amounts = head.rows.flatMap(({ fields }) => values.map((column) => fields[column] ?? ''));
   return {
     columns,
     values: values.length,
     mayBeNegative: job.orderBy.kind === 'column',
     currency: currency === null ? null : FIRST_VALUE + values.length,
+    amountCurrency: amountCurrency(job, values.map(nameOf), amounts),
     id: job.id === null ? null : columnByName(names, job.id, 'id', file),
     pair: lat === lng ? { given: job.location.order ?? null, assumed: 'lat,lng' } : null,
     compass:

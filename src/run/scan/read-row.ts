@@ -1,3 +1,4 @@
+import { isCurrencyCode, isMarkOf } from '../../base/currencies.ts';
 import { type Cell, cellOf, type Location } from '../../geo/coordinates.ts';
 import { INSIDE_OUTLINE } from '../../geo/geometry-points.ts';
 import { parseLenient, splitLenientPair } from '../../geo/lenient-location.ts';
@@ -8,12 +9,13 @@ import type { Job } from '../../job/settings.ts';
 import { directionOf } from '../../rows/location/location-columns.ts';
 import { NO_LOCATION_NOTES } from '../../rows/no-locations.ts';
 import type { Row } from '../../rows/port.ts';
+import { parseCurrency } from './currency.ts';
 import { keptOfRow } from './kept-answers.ts';
 import type { Layout, PairReading } from './layout.ts';
 import { codeNumber } from './row-codes.ts';
 import type { Codes } from './row-groups.ts';
 import type { RowFinding } from './row-places.ts';
-import { FIRST_VALUE, parseValue } from './value.ts';
+import { currencyMark, FIRST_VALUE, MOST_AMOUNT, parseValue } from './value.ts';
 
 /** Findings that lenient parsing may resolve. */
 const OF_NOTATION = [
@@ -186,6 +188,8 @@ export interface ValueProblem {
     | 'value_not_a_number'
     | 'value_negative'
     | 'value_missing'
+    | 'value_too_large'
+    | 'value_in_other_currency'
     | 'formula_not_calculated';
   readonly column: string;
   readonly text: string;
@@ -216,8 +220,8 @@ function rowCodes({ fields }: Row, { codes, keptAnswers }: Layout): Codes {
   return keptAnswers === null ? ofLayers : [...ofLayers, keptOfRow(fields, keptAnswers).has];
 }
 
-/** The value of a row: the sum of its value columns. A text that is no number, and a negative value, count as 0 and are reported; so is a
- * row whose value columns are all blank. */
+/** The value of a row: the sum of its value columns. A text that is no number, a negative value, one that is too large and one in another
+ * currency count as 0 and are reported; so is a row whose value columns are all blank. */
 export function rowValue(
   row: Row,
   layout: Layout,
@@ -233,13 +237,12 @@ export function rowValue(
     hasValue ||= isGiven;
     const part = valueAt(row, index, decimal);
     const finding =
-      part === null
-        ? 'value_not_a_number'
-        : part < 0 && !layout.mayBeNegative
-          ? 'value_negative'
-          : row.formulas?.includes(layout.columns[index]!)
-            ? 'formula_not_calculated'
-            : null;
+      problemOfNumber(part, row, index, layout) ??
+      (part! < 0 && !layout.mayBeNegative
+        ? 'value_negative'
+        : row.formulas?.includes(layout.columns[index]!)
+          ? 'formula_not_calculated'
+          : null);
     if (finding === null) {
       value += part!;
       if (isGiven && layout.lossValues.includes(index))
@@ -247,6 +250,27 @@ export function rowValue(
     } else valueProblem ??= { finding, column: layout.used.value[index - FIRST_VALUE]!, text };
   }
   return { value, lossValue, valueProblem: hasValue ? valueProblem : (valueProblem ?? MISSING) };
+}
+
+/** Why the number in a field is not known; null where it is. */
+function problemOfNumber(
+  part: number | null,
+  row: Row,
+  index: number,
+  layout: Layout,
+): ValueProblem['finding'] | null {
+  if (part === null) return 'value_not_a_number';
+  if (Math.abs(part) > MOST_AMOUNT) return 'value_too_large';
+  const mark = currencyMark(row.fields[index] ?? '');
+  return mark === '' || isMarkOf(mark, currencyOfRow(row, layout))
+    ? null
+    : 'value_in_other_currency';
+}
+
+/** The currency of a row's amounts: that of its column, else the file's. */
+function currencyOfRow({ fields }: Row, { currency, amountCurrency }: Layout): string {
+  const own = currency === null ? '' : parseCurrency(fields[currency]);
+  return isCurrencyCode(own) ? own : amountCurrency;
 }
 
 /** The number in a field. A number of a format with types has a point: dots in it are no groups of digits. */
@@ -267,8 +291,10 @@ function decimalOf({ fields }: Row, { pair }: Layout): 'point' | 'comma' {
 export function valueIfAny(row: Row, layout: Layout): number | null {
   const texts = row.fields.slice(FIRST_VALUE, FIRST_VALUE + layout.values);
   const decimal = decimalOf(row, layout);
-  const hasNumber = texts.some(
-    (text, at) => text.trim() !== '' && valueAt(row, FIRST_VALUE + at, decimal) !== null,
-  );
+  const hasNumber = texts.some((text, at) => {
+    const index = FIRST_VALUE + at;
+    const part = valueAt(row, index, decimal);
+    return text.trim() !== '' && problemOfNumber(part, row, index, layout) === null;
+  });
   return hasNumber ? rowValue(row, layout).value : null;
 }

@@ -1,3 +1,5 @@
+import { isCurrencyCode } from '../../base/currencies.ts';
+import { counted } from '../../base/format-numbers.ts';
 import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
 import { LOCATION_NOTES } from '../../geo/parse-location.ts';
 import type { Job } from '../../job/settings.ts';
@@ -7,6 +9,7 @@ import { CellTable } from './cell-table.ts';
 import { ColumnTypes } from './column-types.ts';
 import {
   hasOneCurrency,
+  parseCurrency,
   type ScannedCurrency,
   type ValueCurrencies,
   valueCurrencies,
@@ -25,7 +28,10 @@ export const LOOKED_UP_FINDINGS = [
   'value_negative',
   'value_missing',
   'formula_not_calculated',
+  'value_too_large',
+  'value_in_other_currency',
   'currency_differs',
+  'currency_unknown',
 ] as const;
 
 /** A problem of some rows: with their location (these rows are not looked up) or with another field. */
@@ -87,6 +93,10 @@ export const VALUE_NOTES: Readonly<
     `The value is not a number and counts as 0, for example ${shortenNote(text)} in column ${column}. Correct it, or name another column: --order-by COLUMN.`,
   value_negative: ({ column, text }) =>
     `The value is negative and counts as 0, for example ${shortenNote(text)} in column ${column}.`,
+  value_too_large: ({ column, text }) =>
+    `The value is larger than any amount of money and counts as 0, for example ${shortenNote(text)} in column ${column}.`,
+  value_in_other_currency: ({ column, text }) =>
+    `The value is in another currency than its row or file and counts as 0, for example ${shortenNote(text)} in column ${column}. Nothing is converted. To count the values in another currency: --currency CODE.`,
   value_missing: ({ column }) => `No value: ${column} is empty, which counts as 0.`,
   formula_not_calculated: ({ column }) =>
     `A formula without a stored value is read as empty, for example in column ${column}. Open the workbook in Excel or LibreOffice, and save it.`,
@@ -94,6 +104,8 @@ export const VALUE_NOTES: Readonly<
 const LONGEST_EXAMPLE = 24;
 const shortenNote = (text: string): string =>
   JSON.stringify(text.length > LONGEST_EXAMPLE ? `${text.slice(0, LONGEST_EXAMPLE)}…` : text);
+/** How many texts that are no currency the note names. */
+const CODES_NAMED = 5;
 const CURRENCY =
   'The value is in another currency than the first. The order of buying compares the numbers without conversion.';
 /** The begin of a note that does not fit all rows of a finding. */
@@ -118,6 +130,8 @@ export class ScanTally implements Disposable {
   readonly #currencies: ValueCurrencies;
   /** The same by groups of rows; null where these are the cells. */
   readonly #ofGroups: ValueCurrencies | null;
+  /** The texts of the currency column that are no codes, and their rows. */
+  readonly #unknownCodes = new Map<string, number>();
   readonly #partRows = new Map<string, number>();
   #located = 0;
   #elsewhere: DegreeBox | null = null;
@@ -165,6 +179,10 @@ export class ScanTally implements Disposable {
       this.#ofGroups?.add(row.fields[currency], group, value);
       if (this.#currencies.add(row.fields[currency], cell, value, lossValue))
         this.#find('currency_differs', CURRENCY, row);
+      const code = parseCurrency(row.fields[currency]);
+      if (code === '' || isCurrencyCode(code)) continue;
+      this.#unknownCodes.set(code, (this.#unknownCodes.get(code) ?? 0) + 1);
+      this.#find('currency_unknown', '', row);
     }
   }
 
@@ -205,6 +223,7 @@ export class ScanTally implements Disposable {
     const cells = this.#cells;
     cells.roundValues();
     this.#refuseLostSigns();
+    this.#nameUnknownCodes();
     const outsideUs = this.#findings.get('outside_us')?.rows ?? 0;
     const areas = new AreaTable();
     return {
@@ -284,6 +303,17 @@ export class ScanTally implements Disposable {
     }
     const column = problem.column || this.#layout.used.value.join(' + ');
     this.#find(problem.finding, VALUE_NOTES[problem.finding]({ ...problem, column }), at);
+  }
+
+  #nameUnknownCodes(): void {
+    const found = this.#findings.get('currency_unknown');
+    if (found === undefined) return;
+    const named = [...this.#unknownCodes].sort(([, a], [, b]) => b - a);
+    const shown = named
+      .slice(0, CODES_NAMED)
+      .map(([code, rows]) => `${shortenNote(code)} (${counted(rows, 'row')})`);
+    const more = named.length > CODES_NAMED ? ` and ${named.length - CODES_NAMED} others` : '';
+    found.note = `The currency is no code of ISO 4217 such as USD: ${shown.join(', ')}${more}. Values with different texts are not added. Correct the column.`;
   }
 
   #find(finding: Finding['finding'], note: string, { line, part }: LineReference): void {

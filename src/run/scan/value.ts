@@ -1,3 +1,4 @@
+import { isCurrencyCode } from '../../base/currencies.ts';
 import { PerilbookError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import type { OrderBy } from '../../job/settings.ts';
@@ -142,13 +143,19 @@ const NUMBERS = {
 /** What almost all values are. */
 const PLAIN = /^\d+(?:\.\d+)?$/;
 
-let currencies: ReadonlySet<string> | undefined;
+const isCurrency = (mark: string): boolean => mark.length < 3 || isCurrencyCode(mark);
 
-function isCurrency(mark: string): boolean {
-  if (mark.length < 3) return true;
-  currencies ??= new Set(Intl.supportedValuesOf('currency'));
-  return currencies.has(mark);
+/** A larger number is no amount of money, and adding it would hide all others: the value of all buildings on earth is less. */
+export const MOST_AMOUNT = 1e15;
+
+/** The sign or code of a currency that stands at an amount; '' for none. @param text for which `parseValue` has a number */
+export function currencyMark(text: string): string {
+  if (ENDS_IN_DIGITS.test(text)) return '';
+  const [, , before, , after] = AMOUNT.exec(text.trim()) ?? [];
+  return before ?? after ?? '';
 }
+
+const ENDS_IN_DIGITS = /^\s*[-+]?[\d.,](?:.*[\d.,])?\s*$/s;
 
 /** The number in a text such as `1250000`, `$1,250,000.50` or `1 250 000 EUR`; empty is 0, anything else is null.
  * @param decimal the decimal separator of the file */

@@ -1,0 +1,37 @@
+import { memo } from './memo.ts';
+
+/* Currencies by their codes (ISO 4217) and signs, as Intl knows them. */
+
+const codes = memo((_: 'codes') => new Set(Intl.supportedValuesOf('currency')));
+
+/** Whether a text is the code of a currency: three capitals. */
+export function isCurrencyCode(text: string): boolean {
+  return text.length === 3 && codes('codes').has(text);
+}
+
+/** The sign of a currency where no other is near: `$` of CAD, too. */
+const signOf = memo((code: string): string => {
+  const format = { style: 'currency', currency: code, currencyDisplay: 'narrowSymbol' } as const;
+  const parts = new Intl.NumberFormat('en', format).formatToParts(0);
+  return parts.find(({ type }) => type === 'currency')!.value;
+});
+
+/** Of several currencies with one sign, the one that is meant in the US. */
+const USUAL = new Map([
+  ['$', 'USD'],
+  ['US$', 'USD'],
+  ['€', 'EUR'],
+  ['£', 'GBP'],
+  ['¥', 'JPY'],
+]);
+
+/** The code of a sign or a code; null where it is of no currency. */
+export const currencyOfMark = memo((mark: string): string | null => {
+  if (isCurrencyCode(mark)) return mark;
+  return USUAL.get(mark) ?? [...codes('codes')].find((code) => signOf(code) === mark) ?? null;
+}, 1_000);
+
+/** Whether a sign or code may stand at an amount in a currency. */
+export function isMarkOf(mark: string, code: string): boolean {
+  return mark === code || currencyOfMark(mark) === code || signOf(code) === mark;
+}
