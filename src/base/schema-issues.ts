@@ -94,12 +94,13 @@ function unreadMembers(
   });
 }
 
-/** The message for a wrong value whose schema has none: the `error` of `safeParse`. '' for a union, whose branches have messages. */
+/** The message for a wrong value whose schema has none: the `error` of `safeParse`. Of a union, whose branches have messages, the map that it takes. */
 function schemaMessage(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_union':
-      return '';
+      return mapMessage(issue.inst);
     case 'invalid_type':
+      if (issue.expected === 'object') return mapMessage(issue.inst);
       return `expected ${TYPES[issue.inst instanceof z.ZodNumberFormat ? 'int' : issue.expected] ?? issue.expected}`;
     case 'invalid_format':
       return 'has the wrong format';
@@ -113,6 +114,37 @@ function schemaMessage(issue: z.core.$ZodRawIssue): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** Stands in messages that are put into words later, with the value: what map a schema takes. */
+const MAP_MARK = '\0';
+
+/** The map that a schema takes, as a message: the one member that it needs, and `a map with lat, lng or column`. */
+function mapMessage(schema: unknown): string {
+  const shape = shapeOf(schema);
+  if (shape === null) return `${MAP_MARK}${MAP_MARK}a map of settings`;
+  const names = Object.keys(shape);
+  const [needed = '', ...others] = names.filter(
+    (name) => !shape[name]!.safeParse(undefined).success,
+  );
+  const words = `a map with ${[...names.slice(0, -2), names.slice(-2).join(' or ')].join(', ')}`;
+  return `${MAP_MARK}${others.length === 0 ? needed : ''}${MAP_MARK}${words}`;
+}
+
+/** Of a message of `mapMessage`, what the map is, and how the value would stand in it; null for another message. */
+function readMapMessage(message: string, value: unknown): { words: string; meant: string } | null {
+  const [own, needed, words] = message.split(MAP_MARK);
+  if (own !== '' || words === undefined) return null;
+  const isPlain = typeof value === 'string' || typeof value === 'number';
+  const text =
+    typeof value === 'string' && !/^[\w -]+$/.test(value) ? JSON.stringify(value) : value;
+  return { words, meant: needed !== '' && isPlain ? `{${needed}: ${text}}` : '' };
+}
+
+function shapeOf(schema: unknown): Readonly<Record<string, z.ZodType>> | null {
+  if (schema instanceof z.ZodObject) return schema.shape as Readonly<Record<string, z.ZodType>>;
+  if (!(schema instanceof z.ZodUnion)) return null;
+  return schema.options.map(shapeOf).find((shape) => shape !== null) ?? null;
 }
 
 /** Only a delimiter has an exact length. */
@@ -153,8 +185,15 @@ function issuesFor(issue: Issue, given: unknown, words: SchemaWords): SchemaIssu
       if (value === undefined) return [{ path, message: 'is missing' }];
       // zod reports 1.5 as a wrong type: it expects a whole number.
       const isNumber = String(issue.expected) === 'int' && typeof value === 'number';
-      const expected = path.length === 0 ? `expected ${words.whole}` : message;
-      const found = `${expected}, found ${valueText(path, value, words)}`;
+      const map = readMapMessage(message, value);
+      const expected =
+        path.length === 0
+          ? `expected ${words.whole}`
+          : map === null
+            ? message
+            : `expected ${map.words}`;
+      const meant = map === null ? '' : meantText(path, value, map.meant, words);
+      const found = `${expected}, found ${valueText(path, value, words)}${meant}`;
       return [{ path, message: isNumber ? message : found }];
     }
     case 'custom':
@@ -171,7 +210,8 @@ function ofUnion(
   words: SchemaWords,
 ) {
   const { path, message } = issue;
-  if (message !== '') return [{ path, message }];
+  const map = readMapMessage(message, valueAt(given, path));
+  if (map === null) return [{ path, message }];
   const value = valueAt(given, path);
   if (typeof value === 'string') {
     const all = issue.errors.flat();
@@ -181,8 +221,7 @@ function ofUnion(
     const valid = all.flatMap((branch) =>
       branch.code === 'invalid_value' ? branch.values.map(String) : [],
     );
-    if (valid.length > 0)
-      return [{ path, message: noSuchValue(path, value, valid, words, 'a map of settings') }];
+    if (valid.length > 0) return [{ path, message: noSuchValue(path, value, valid, words, map) }];
   }
   const depth = (issues: readonly SchemaIssue[]) =>
     Math.max(...issues.map((branch) => branch.path.length));
@@ -211,15 +250,28 @@ function noSuchValue(
   path: MemberPath,
   value: unknown,
   valid: readonly string[],
-  { hides }: SchemaWords,
-  orElse?: string,
+  words: SchemaWords,
+  orElse?: { readonly words: string; readonly meant: string },
 ): string {
   const near = typeof value === 'string' ? nearestName(value, valid) : null;
-  const all = [...valid, ...(orElse ? [orElse] : [])];
+  const all = [...valid, ...(orElse ? [orElse.words] : [])];
   const choice = all.length === 1 ? all[0] : `${all.slice(0, -1).join(', ')} or ${all.at(-1)}`;
   const text = JSON.stringify(value) ?? 'empty';
-  const shown = near === null && hides(path, text) ? 'this value' : text;
-  return `${shown} is not ${choice}${near ? `; did you mean ${near}?` : ''}`;
+  const shown = near === null && words.hides(path, text) ? 'this value' : text;
+  const meant = near ?? '';
+  const ofMap = orElse === undefined ? '' : meantText(path, value, orElse.meant, words);
+  return `${shown} is not ${choice}${meant === '' ? ofMap : `; did you mean ${meant}?`}`;
+}
+
+function meantText(
+  path: MemberPath,
+  value: unknown,
+  meant: string,
+  { hides }: SchemaWords,
+): string {
+  return meant === '' || path.length === 0 || hides(path, JSON.stringify(value))
+    ? ''
+    : `; did you mean ${meant}?`;
 }
 
 function valueText(path: MemberPath, value: unknown, { hides }: SchemaWords): string {

@@ -85,6 +85,10 @@ export interface RowSource {
   readonly likelyHeader?:
     | ((isHeader: (fields: readonly string[]) => boolean) => number | null)
     | undefined;
+  /** The names of the other sheets near whose top a line has fields that could be the column names, in a workbook. */
+  readonly likelySheets?:
+    | ((isHeader: (fields: readonly string[]) => boolean) => Promise<readonly string[]>)
+    | undefined;
   /** The columns that can be read without an error, where these are not all: points in another system than degrees are refused. */
   readonly readable?: readonly number[] | undefined;
   /** Its columns are stored apart: a few of many are read in a small part of the time. */

@@ -35,11 +35,17 @@ test('where another sheet of a workbook has the locations, the sheet that was re
   const harness = await openHarness(t);
   const sheets = [
     { name: 'Notes', rows: sheetRow(1, 'Read me') },
-    { name: 'Locations', rows: sheetRow(1, 'lat', 'lng') },
+    { name: 'Owners', rows: sheetRow(1, 'id', 'owner') },
+    { name: 'The locations', rows: sheetRow(1, 'Portfolio') + sheetRow(3, 'lat', 'lng') },
+    { name: 'Old', rows: sheetRow(1, 'lat', 'lng') },
   ];
   writeFileSync(join(harness.folder, 'in.xlsx'), workbook(sheets));
   await assert.rejects(harness.run({ topics: ['hail'], input: 'in.xlsx', output: 'out.xlsx' }), {
     code: 'INPUT_COLUMNS',
+    hint: /^"The locations", "Old" have columns that look like a location: add --sheet ['"]The locations['"] \(sheet: "The locations" in the job file\)\.$/,
+  });
+  writeFileSync(join(harness.folder, 'in.xlsx'), workbook(sheets.slice(0, 2)));
+  await assert.rejects(harness.run({ topics: ['hail'], input: 'in.xlsx', output: 'out.xlsx' }), {
     hint: /--lng COLUMN.* Sheet "Notes" is read, number 1 of 2 \(--sheet names another\)\.$/,
   });
 });

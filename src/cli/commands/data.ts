@@ -78,7 +78,7 @@ async function listCommand(context: CliContext, flags: Flags<'data'>): Promise<u
         ]
       : [
           `Loaded into ${file}${existsSync(file) ? ` (${byteSize(statSync(file).size)})` : ''}:`,
-          ...datasetTable(datasets, here, context.clock.now()),
+          ...datasetTable(datasets, here, context.clock.now(), lineWidth(context.stdout)),
         ];
   const namesWith = (fits: (part: Downloaded['parts'][number]) => boolean) =>
     downloaded
@@ -98,7 +98,7 @@ async function listCommand(context: CliContext, flags: Flags<'data'>): Promise<u
   if (datasets.length > 0) {
     lines.push(
       `${counted(topics.length, 'topic')} can be answered.`,
-      ...missingLines(description, sources),
+      ...missingLines(description, sources, lineWidth(context.stdout)),
     );
     if (description.countyRatings !== null)
       lines.push(...countyRatingLines(description.countyRatings));
@@ -158,6 +158,7 @@ function datasetTable(
   datasets: readonly LoadedDataset[],
   here: readonly SourceHere[],
   now: number,
+  width: number,
 ): string[] {
   const rows = datasets.map(
     ({ name, level, rows: count, vintage, loadedAt, source, sample, states, parts }) => [
@@ -171,12 +172,13 @@ function datasetTable(
       sizeText(downloadedBytes(name, level, here) + loadedBytes(parts)),
       vintage,
       timeSpan((now - loadedAt) / 60_000),
-      states?.join(',') ?? 'US',
+      states === undefined ? 'US' : namedText(states, STATES_NAMED, ','),
       source + (sample ? ' (sample data)' : ''),
     ],
   );
   // States with some rows. Rows may be missing: a file may hold a few of a state's tracts.
-  return table(['for', 'dataset', 'rows', 'size', 'vintage', 'age', 'states', 'source'], rows);
+  const head = ['for', 'dataset', 'rows', 'size', 'vintage', 'age', 'states', 'source'];
+  return table(head, rows, '  ', width);
 }
 
 /** The sources that the next update asks, from the files on this machine; the network is not used. */
@@ -186,7 +188,7 @@ function updateLines(downloaded: readonly SourceHere[], now: number, width: numb
     source.cadence,
     `${timeSpan((now - oldestCheck(of!)) / 60_000)} ago`,
     isDue(source, of!, now) ? 'due' : 'not yet',
-    of!.states.join(', '),
+    namedText(of!.states, STATES_NAMED, ', '),
   ]);
   const head = ['source', 'published', 'checked', 'newer', 'states'];
   return [
@@ -229,9 +231,20 @@ function loadedBytes(parts: LoadedDataset['parts']): number {
 /** '' where it is unknown: of sample data, and of files that an earlier version loaded. */
 const sizeText = (bytes: number): string => (bytes === 0 ? '' : byteSize(bytes));
 
+/** More topics than these would make a column wider than a screen. */
+const TOPICS_NAMED = 3;
+const STATES_NAMED = 6;
+
 function topicsText(topics: readonly TopicSlug[]): string {
   if (topics.length === TOPIC_SLUGS.length) return 'all topics';
-  return isNatural(topics) ? 'natural topics' : topics.join(', ');
+  return isNatural(topics) ? 'natural topics' : namedText(topics, TOPICS_NAMED, ', ');
+}
+
+/** `a, b and 12 others` */
+function namedText(names: readonly string[], most: number, between: string): string {
+  if (names.length <= most) return names.join(between);
+  const named = most - 1;
+  return `${names.slice(0, named).join(between)} and ${names.length - named} others`;
 }
 
 const isNatural = (topics: readonly TopicSlug[]) =>
@@ -241,6 +254,7 @@ const isNatural = (topics: readonly TopicSlug[]) =>
 function missingLines(
   { unavailable, withoutRecords, outdated }: DataDescription,
   sources: readonly Source[],
+  width: number,
 ): string[] {
   const linesOf = (heading: string, all: DataDescription['unavailable']): string[] => {
     const lacking = all.filter(({ topic }) => !outdated.includes(topic));
@@ -250,7 +264,7 @@ function missingLines(
       const topics = group.map(({ topic }) => topic);
       return [`${topicsText(topics)}: ${missing}`, getCommand(topics, sources)];
     });
-    return [heading, ...listed(rows)];
+    return [heading, ...listed(rows, '  ', width)];
   };
   return [
     ...linesOf('Unavailable, because a dataset is missing:', unavailable),

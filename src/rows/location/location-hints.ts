@@ -1,4 +1,5 @@
 import { PerilbookError } from '../../base/errors.ts';
+import { shellWord } from '../../base/shell-words.ts';
 import { parseLenient, splitLenientPair } from '../../geo/lenient-location.ts';
 import { type LocationFinding, parseLocation } from '../../geo/parse-location.ts';
 import { placeInValue } from '../../geo/place-in-value.ts';
@@ -54,6 +55,26 @@ export function withHint(
       : `Line ${line} looks like the column names: add --header-line ${line} (header_line: ${line} in the job file).`;
   const context = line === null ? error.context : { ...error.context, header_line: line };
   return new PerilbookError('INPUT_COLUMNS', error.message, hints, context, error);
+}
+
+/** The error with the sheets of the workbook that have a location; as it is where there are none, or where another header line was found. */
+export async function withSheets(
+  error: unknown,
+  names: readonly string[],
+  { likelySheets }: Pick<RowSource, 'likelySheets'>,
+  named: NamedColumns,
+): Promise<unknown> {
+  if (!(error instanceof PerilbookError) || likelySheets === undefined) return error;
+  if (error.code !== 'INPUT_COLUMNS' || error.context.header_line !== undefined) return error;
+  // The sheet that is read has a location, and lacks something else.
+  if (mayBeHeader(names, named)) return error;
+  const sheets = await likelySheets((fields) => mayBeHeader(fields, named));
+  const [first] = sheets;
+  if (first === undefined) return error;
+  const listed = sheets.map((name) => JSON.stringify(name)).join(', ');
+  const have = sheets.length === 1 ? 'has columns' : 'have columns';
+  const hint = `${listed} ${have} that look like a location: add --sheet ${shellWord(first)} (sheet: ${JSON.stringify(first)} in the job file).`;
+  return new PerilbookError(error.code, error.message, hint, error.context, error);
 }
 
 /** Whether the fields of a line may be the names of columns, with the location or with those that the user names. */

@@ -29,9 +29,7 @@ const ROWS_LOOKED_AT = 20;
 export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promise<RowFile> {
   const workbook = await openWorkbook(input, options.sheet);
   const cells = await sheetCellReader(workbook);
-  const isUsed = (cell: SheetCell) =>
-    isUncalculated(cell) ||
-    (cell.text !== null && cell.text !== '' && cellText(cell, cells) !== '');
+  const isUsed = isUsedCell(cells);
   const first = await firstRows(workbook, isUsed, options.headerLine ?? 0);
   const header = findHeader(input.name, workbook, first, options);
   const widths = first.map((row) => usedWidth(row, isUsed));
@@ -98,11 +96,35 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
       first.find(
         (row) => row !== header && isHeader(formatCells(row, usedWidth(row, isUsed), cells)),
       )?.line ?? null,
+    likelySheets: async (isHeader) => await likelySheets(input, workbook, isHeader),
     read,
     checkRoom: async (shape) => void findRegion(sheet, await widestRecord(), shape),
     write: async (request) => await writeSheet(sheet, await widestRecord(), request),
   };
 }
+
+/** More sheets than people have: of the rest nothing is said. */
+const MOST_SHEETS = 50;
+
+async function likelySheets(
+  input: InputFile,
+  { otherSheets }: Workbook,
+  isHeader: (fields: readonly string[]) => boolean,
+): Promise<string[]> {
+  const likely: string[] = [];
+  for (const name of otherSheets.slice(0, MOST_SHEETS)) {
+    const sheet = await openWorkbook(input, name);
+    const cells = await sheetCellReader(sheet);
+    const isUsed = isUsedCell(cells);
+    const first = await firstRows(sheet, isUsed, 0);
+    if (first.some((row) => isHeader(formatCells(row, usedWidth(row, isUsed), cells))))
+      likely.push(name);
+  }
+  return likely;
+}
+
+const isUsedCell = (cells: SheetCellReader) => (cell: SheetCell) =>
+  isUncalculated(cell) || (cell.text !== null && cell.text !== '' && cellText(cell, cells) !== '');
 
 function uncalculatedNote(column: string): string {
   const what = `Column ${column} has a formula without a stored value`;

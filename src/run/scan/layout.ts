@@ -14,7 +14,8 @@ import type { Job } from '../../job/settings.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { decideLocation } from '../../rows/location/decide-location.ts';
 import { type FileHead, readHead } from '../../rows/location/file-head.ts';
-import type { CompassColumns } from '../../rows/location/location-columns.ts';
+import type { CompassColumns, LocationColumns } from '../../rows/location/location-columns.ts';
+import { withSheets } from '../../rows/location/location-hints.ts';
 import { formatNamed, formatOfOutput } from '../../rows/open/file-formats.ts';
 import { otherFormat } from '../../rows/open/open-row-file.ts';
 import type { AddedColumn, RowSource } from '../../rows/port.ts';
@@ -86,20 +87,42 @@ export interface UsedColumns {
   readonly codes?: Readonly<Record<string, string>>;
 }
 
+/** Without it, a misspelt value column would be noticed in the output only. */
+const RATES_ALONE =
+  'Losses are rates without amounts, because no value column is recognized. Name it: --order-by COLUMN (order_by: {column: COLUMN} in the job file).';
+
 /** Reads the head of a file, and decides its layout. @throws INPUT_*, OUTPUT_UNWRITABLE */
 export async function findLayout(rowFile: RowSource, job: Job): Promise<Layout> {
-  return decideLayout(await readHead(rowFile), rowFile, job);
+  const head = await readHead(rowFile);
+  const dropFrom = findPerilbookColumns(head.columns, perilbookColumns(job.prefix));
+  const names = dropFrom === null ? head.columns : head.columns.slice(0, dropFrom);
+  try {
+    const location = decideLocation(head, names, job.location, rowFile, job.input);
+    return decideLayout(head, { names, dropFrom, location }, rowFile, job);
+  } catch (error) {
+    throw await withSheets(error, names, rowFile, job.location);
+  }
+}
+
+/** What is decided first of the columns. */
+interface OwnColumns {
+  /** Those without the columns of an earlier run. */
+  readonly names: readonly string[];
+  readonly dropFrom: number | null;
+  readonly location: LocationColumns;
 }
 
 /** Decides the roles of the columns by the head of a file. Reads nothing. @throws INPUT_COLUMNS, OUTPUT_UNWRITABLE */
-function decideLayout(head: FileHead, rowFile: RowSource, job: Job): Layout {
+function decideLayout(
+  head: FileHead,
+  { names, dropFrom, location: { lat, lng, note, compass } }: OwnColumns,
+  rowFile: RowSource,
+  job: Job,
+): Layout {
   const { topics, prefix, input: file } = job;
   const geoparquet = job.geoparquet || isCalledGeoparquet(job);
   const ownColumns = perilbookColumns(prefix);
   const point = geometryColumn(prefix);
-  const dropFrom = findPerilbookColumns(head.columns, ownColumns);
-  const names = dropFrom === null ? head.columns : head.columns.slice(0, dropFrom);
-  const { lat, lng, note, compass } = decideLocation(head, names, job.location, rowFile, file);
   const format = formatOfOutput(job.output) ?? rowFile.format;
   // Rows of another format become features. Part files keep their format.
   const other = job.parts === null ? otherFormat(rowFile, file, job.output) : null;
@@ -145,6 +168,7 @@ function decideLayout(head: FileHead, rowFile: RowSource, job: Job): Layout {
       note,
       rowFile.note,
       isConverted ? rowFile.conversionNote : rowFile.ownFormatNote,
+      losses === 'rates' ? RATES_ALONE : null,
       ...codes.map(codeColumnNote),
     ].filter((words) => words != null),
     dropFrom,

@@ -725,6 +725,15 @@ test('data remove takes away what a source brought, and what was loaded by its n
   assert.equal(existsSync(join(downloads, 'air-quality')), false);
 });
 
+test('data names a few of many topics and states: the list stays narrower than a screen', async (t) => {
+  const { options, folder } = await setUp(t);
+  await perilbook(['data', 'load', 'sample'], options);
+  const lines = (await perilbook(['data'], options)).stdout.replaceAll(folder, '').split('\n');
+  const areas = lines.find((line) => line.includes('areas (county)'))!;
+  assert.match(areas, /^ {2}\w+, \w+ and \d+ others +areas \(county\)/);
+  for (const line of lines.slice(1)) assert.ok(line.indexOf('sample-4') < 90, line);
+});
+
 test('sample data beside real data is named', async (t) => {
   const { run, options, folder } = await setUp(t);
   mkdirSync(join(folder, 'perilbook'), { recursive: true });
