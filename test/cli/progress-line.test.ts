@@ -111,6 +111,17 @@ test('failures by kind, retries, credits without an answer and being asked to sl
     assert.ok(line.includes(part), `${part} in ${line}`);
 });
 
+test('a service that has answered nothing for a minute is told of, and when the run ends for it', () => {
+  const part = (unansweredSince: number | null) =>
+    progressLine(view(buying({ unansweredSince })))
+      .split(' · ')
+      .find((each) => each.startsWith('no answer'));
+  assert.equal(part(null), undefined);
+  assert.equal(part(STEADY - 59_999), undefined);
+  assert.equal(part(STEADY - 60_000), 'no answer for 1 minute, the run ends after 10 minutes');
+  assert.equal(part(STEADY - 599_000), 'no answer for 9 minutes, the run ends after 10 minutes');
+});
+
 test('a run that cannot buy everything measures itself by what it can buy', () => {
   const facts = {
     budget: 3_000,

@@ -115,12 +115,17 @@ test('off a terminal being asked to slow down is told, but not a thousand times,
   t.after(() => show[Symbol.dispose]());
   show.resume(FACTS);
   enterPhase(show.progress, 'buying');
-  Object.assign(show.progress, { slowedDown: 1, slowedUntil: systemClock.steady!() + 30_000 });
+  const now = systemClock.steady!();
+  const silence = { unansweredSince: now - 125_000 };
+  Object.assign(show.progress, { slowedDown: 1, slowedUntil: now + 30_000, ...silence });
   for (let times = 0; times < 1_000; times++) show.progress.onChange!();
   enterPhase(show.progress, 'writing');
   const [buying, slowed, writing, ...rest] = screen().trimEnd().split('\n');
   assert.match(buying!, /^perilbook: buying: /);
-  assert.match(slowed!, /^perilbook: the service asks to slow down; resuming in (29|30) s$/);
+  assert.match(
+    slowed!,
+    /^perilbook: the service asks to slow down; resuming in (29|30) s · no answer for 2 minutes, the run ends after 10 minutes$/,
+  );
   assert.match(writing!, /^perilbook: writing: 10 rows$/);
   assert.deepEqual(rest, []);
 });

@@ -1,5 +1,6 @@
 import { counted, grouped, percent, shareOf, timeSpan } from '../../base/format-numbers.ts';
 import { textWidth } from '../../base/printable.ts';
+import { LONGEST_ASKED_MS } from '../../net/waits.ts';
 import {
   type LastMinute,
   minutesLeft,
@@ -124,6 +125,7 @@ function buyingParts(view: ProgressView, facts: RunFacts): string[] {
     `${grouped(spent)} of ${counted(of, 'credit')}`,
     value === null ? '' : placesDone(view),
     pauseText(view, facts),
+    silenceText(view),
     rate === null ? '' : `${counted(Math.round(rate), 'credit')} a minute`,
     ...Object.entries(failuresByKind).map(
       ([kind, count]) => `${FAILURE_NAMES[kind] ?? kind}: ${grouped(count)}`,
@@ -158,6 +160,13 @@ function pauseText({ progress, last, steady }: ProgressView, facts: RunFacts): s
     case 'slowed_down':
       return `the service asks to slow down, waiting ${seconds(progress.slowedUntil)}`;
   }
+}
+
+/** How long the service has answered nothing, and when the run ends for that; '' for less than a minute. */
+export function silenceText({ progress: { unansweredSince }, steady }: ProgressView): string {
+  const minutes = unansweredSince === null ? 0 : Math.floor((steady - unansweredSince) / 60_000);
+  if (minutes === 0) return '';
+  return `no answer for ${timeSpan(minutes)}, the run ends after ${timeSpan(LONGEST_ASKED_MS / 60_000)}`;
 }
 
 /** One line for a change of phase, for output that is no terminal; null for phases that need none. */

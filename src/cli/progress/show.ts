@@ -11,7 +11,7 @@ import { type CliContext, say } from '../frame/context.ts';
 import type { Log } from '../frame/log-lines.ts';
 import { isDumb } from '../messages/format.ts';
 import { lineInPlace } from './line-in-place.ts';
-import { changeLine, type ProgressView, progressLine } from './progress-line.ts';
+import { changeLine, type ProgressView, progressLine, silenceText } from './progress-line.ts';
 
 const ON_TERMINAL_MS = 200;
 const ELSEWHERE_MS = 30_000;
@@ -102,7 +102,12 @@ function lineShow(context: CliContext): ProgressShow {
         // Limits the messages: a service that refuses one call in ten would print thousands of lines.
         if (view.steady - slowedAt < ELSEWHERE_MS) return null;
         slowedAt = view.steady;
-        return `the service asks to slow down; resuming in ${Math.ceil((slowedUntil - view.steady) / 1_000)} s`;
+        return [
+          `the service asks to slow down; resuming in ${Math.ceil((slowedUntil - view.steady) / 1_000)} s`,
+          silenceText(view),
+        ]
+          .filter(Boolean)
+          .join(' · ');
     }
   };
   return periodicShow(context, (occasion, view) => {

@@ -269,6 +269,7 @@ function concludeCall(
     random: effects.random,
   });
   health.unansweredSince = consequence.unansweredSince;
+  setIn(progress, { unansweredSince: consequence.unansweredSince });
   const { next, ledger } = consequence;
   if (next.step === 'retry' && next.rate) {
     // Before the permit ends: the next call that waits for its connection would start.

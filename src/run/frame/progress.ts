@@ -38,6 +38,8 @@ const START = {
   slowedDown: 0,
   /** The end of the last such wait, by the steady time; 0 where there was none. */
   slowedUntil: 0,
+  /** The steady time since which the service has answered nothing; null while it answers. */
+  unansweredSince: null as number | null,
   /** When the ledger allows calls again, by the steady time, after other runs or an earlier one used the minute; 0 without such a wait. */
   minuteUsedUntil: 0,
   /** The credits left in the period, by the ledger, after quota and reserve, and this run's credits at that time; null before it was read. */
