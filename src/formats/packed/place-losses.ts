@@ -85,6 +85,70 @@ function sumOfAmounts(
   return count === 0 ? null : sum / CENTS;
 }
 
+/** Some rows of which one of the fields is read. */
+export interface LossRows {
+  readonly count: number;
+  /** The number of the rates of each row's place. */
+  readonly numbers: Uint32Array;
+  /** The value of each row; NaN: it has none. */
+  readonly values: Float64Array;
+}
+
+/** Makes what reads one of the fields of many rows into an array, as `lossField`: NaN for null. */
+export function lossReader(
+  losses: PlaceLosses,
+): (rows: LossRows, field: number, into: Float64Array) => void {
+  const { topics, rates } = losses;
+  const all = lossWidth(losses);
+  const sums = sumsOfRates(losses);
+
+  function readRates({ count, numbers }: LossRows, topic: number, into: Float64Array): void {
+    for (let row = 0; row < count; row++) {
+      const number = numbers[row]!;
+      into[row] = number === 0 ? Number.NaN : rates[number * topics + topic]!;
+    }
+  }
+
+  function readAmounts(rows: LossRows, topic: number, into: Float64Array): void {
+    const { count, numbers, values } = rows;
+    for (let row = 0; row < count; row++) {
+      const number = numbers[row]!;
+      const rate = number === 0 ? Number.NaN : rates[number * topics + topic]!;
+      into[row] = lossCents(rate, values[row]!) / CENTS;
+    }
+  }
+
+  function readSums({ count, numbers }: LossRows, field: number, into: Float64Array): void {
+    for (let row = 0; row < count; row++) into[row] = sums[2 * numbers[row]! + field - topics]!;
+  }
+
+  return (rows, field, into) => {
+    if (field < topics) readRates(rows, field, into);
+    else if (field < topics + 2) readSums(rows, field, into);
+    else if (field < all - 1) readAmounts(rows, field - topics - 2, into);
+    else {
+      const { count, numbers, values } = rows;
+      for (let row = 0; row < count; row++) {
+        const number = numbers[row]!;
+        const sum = number === 0 ? null : sumOfAmounts(losses, number, values[row]!);
+        into[row] = sum ?? Number.NaN;
+      }
+    }
+  };
+}
+
+/** By number the sum of the rates and how many there are; NaN for null. */
+function sumsOfRates(losses: PlaceLosses): Float64Array {
+  const numbers = losses.rates.length / Math.max(1, losses.topics);
+  const sums = new Float64Array(2 * numbers).fill(Number.NaN);
+  for (let number = 1; number < numbers; number++) {
+    const { sum, count } = sumOfRates(losses, number);
+    if (count > 0) sums[2 * number] = sum;
+    sums[2 * number + 1] = count;
+  }
+  return sums;
+}
+
 /** All fields of a row. */
 export function lossFields(losses: PlaceLosses, number: number, value: number): Field[] {
   return Array.from({ length: lossWidth(losses) }, (_, field) =>

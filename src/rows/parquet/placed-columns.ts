@@ -2,7 +2,7 @@ import { moduleBeside } from '../../threads/thread-pool.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { OWN_SHARE, piecesAtOnce, writePieces } from '../files/piece-writer.ts';
 import { nextPlaces } from '../placed-fields.ts';
-import type { PlacesOfRows, WriteRequest } from '../port.ts';
+import type { WriteRequest } from '../port.ts';
 import type { ChunkFacts } from './chunk.ts';
 import {
   type ColumnRange,
@@ -27,8 +27,8 @@ interface WrittenColumns {
 
 /** A section whose places were found. */
 interface PlacedSection extends RowSection {
-  /** By row group. */
-  readonly placed: readonly PlacesOfRows[];
+  /** The value of each row of each row group, where its fields depend on it. */
+  readonly amounts: readonly (Float64Array | undefined)[];
   /** By table, as in `PlacesToFill`. */
   readonly offsets: readonly Uint32Array<SharedArrayBuffer>[];
 }
@@ -85,7 +85,8 @@ export async function* writePlacedColumns(
     const section = makeSection(placed.map(({ numbers }) => numbers));
     const count = section.places.length;
     const offsets = places.tables.map(() => new Uint32Array(new SharedArrayBuffer(4 * count)));
-    return { ...section, placed, offsets };
+    const amounts = placed.map(({ values }) => values && shared(values));
+    return { ...section, amounts, offsets };
   }
 
   async function fill(
@@ -149,13 +150,13 @@ export async function* writePlacedColumns(
     items: items(),
     taskOf: async ({ index, range, filled }: Item): Promise<ColumnsToWrite> => {
       const { section, ranges, own } = await filled;
-      const { places: numbers, rows, placed } = section;
+      const { places: numbers, rows, amounts } = section;
       const columns = ranges[range]!;
       return {
         ...columns,
         places: numbers,
         rows: rows[index]!,
-        amounts: placed[index]!.values,
+        amounts: amounts[index],
         own: own.filter(({ column }) => column >= columns.from && column < columns.to),
       };
     },
@@ -166,6 +167,13 @@ export async function* writePlacedColumns(
     if (item.isLast) free.push(...(await item.filled).ranges);
     yield { group: item.group, size, chunks: facts };
   }
+}
+
+/** A copy that threads share: each task of a row group gets it. */
+function shared(values: Float64Array): Float64Array {
+  const copy = new Float64Array(new SharedArrayBuffer(8 * values.length));
+  copy.set(values);
+  return copy;
 }
 
 const FILLER = moduleBeside('place-columns', import.meta.url);

@@ -5,7 +5,7 @@ import {
   type OutputPlaces,
   packedWidth,
 } from '../../formats/packed/output-places.ts';
-import { lossField, lossWidth } from '../../formats/packed/place-losses.ts';
+import { lossReader, lossWidth } from '../../formats/packed/place-losses.ts';
 import type { InThread } from '../../threads/thread-messages.ts';
 import {
   type MakePiece,
@@ -95,6 +95,11 @@ function columnFiller(places: OutputPlaces) {
   /** Of the rows of a block: their places, and where the values of these begin. */
   const numbers = new Uint32Array(ROWS_A_BLOCK);
   const starts = new Uint32Array(ROWS_A_BLOCK);
+  /** The numbers of their rates, their values, and one field of their losses. */
+  const ratesOf = new Uint32Array(ROWS_A_BLOCK);
+  const amountOf = new Float64Array(ROWS_A_BLOCK);
+  const lossOf = new Float64Array(ROWS_A_BLOCK);
+  const readLosses = losses === null ? null : lossReader(losses);
 
   function putKinds(column: StoredColumn, field: number, first: number, count: number): void {
     let last = -1;
@@ -117,17 +122,13 @@ function columnFiller(places: OutputPlaces) {
     }
   }
 
-  /** @param field its number among those of the losses */
-  function putLosses(
-    column: StoredColumn,
-    field: number,
-    first: number,
-    count: number,
-    amounts: Float64Array | undefined,
-  ): void {
-    for (let row = first; row < first + count; row++) {
-      const number = losses!.numberOf[numbers[row - first]!]!;
-      putValue(column, row, lossField(losses!, number, field, amounts?.[row] ?? Number.NaN));
+  function putLosses(column: NumberColumn, field: number, first: number, count: number): void {
+    readLosses!({ count, numbers: ratesOf, values: amountOf }, field, lossOf);
+    const { values } = column;
+    for (let at = 0; at < count; at++) {
+      const loss = lossOf[at]!;
+      if (Number.isNaN(loss)) putNull(column, first + at);
+      else values[first + at] = loss;
     }
   }
 
@@ -179,7 +180,8 @@ function columnFiller(places: OutputPlaces) {
   }
 
   return (columns: readonly StoredColumn[], task: ColumnsToWrite): void => {
-    const { rows, from, amounts } = task;
+    const { rows, from, to, amounts } = task;
+    const hasLosses = to > afterPacked && from < afterPacked + ofLosses;
     const packed = packedIn(task, places);
     const sources = columns.map((_, index) => {
       const slot = Math.max(0, from + index - packed.first);
@@ -192,6 +194,9 @@ function columnFiller(places: OutputPlaces) {
         const index = rows[first + at]!;
         numbers[at] = task.places[index]!;
         starts[at] = index * packed.count;
+        if (!hasLosses) continue;
+        ratesOf[at] = losses!.numberOf[numbers[at]!]!;
+        amountOf[at] = amounts?.[first + at] ?? Number.NaN;
       }
       for (const [index, column] of columns.entries()) {
         const field = from + index;
@@ -201,7 +206,7 @@ function columnFiller(places: OutputPlaces) {
         else if (field >= afterPacked + ofLosses)
           for (let row = first; row < first + count; row++) putNull(column, row);
         else if (field >= afterPacked)
-          putLosses(column, field - afterPacked, first, count, amounts);
+          putLosses(column as NumberColumn, field - afterPacked, first, count);
         else if (column.kind === 'text') putTexts(column, source, first, count);
         else putNumbers(column, source, first, count);
       }
