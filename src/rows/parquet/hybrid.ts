@@ -110,9 +110,14 @@ function putVarint(out: Buffer, at: number, value: number): number {
   return used;
 }
 
-/** Writes values of at most 24 bits. */
-export function encodeHybrid(values: Uint32Array, width: number): Buffer {
-  const out = Buffer.allocUnsafe(
+/** Writes values of at most 24 bits.
+ * @param make gives the memory of the result, which may be longer */
+export function encodeHybrid(
+  values: Uint32Array,
+  width: number,
+  make: (length: number) => Buffer = Buffer.allocUnsafe,
+): Buffer {
+  const out = make(
     Math.ceil(values.length / 8) * width + 16 + 6 * Math.ceil(values.length / SHORTEST_RUN),
   );
   let used = 0;
@@ -152,7 +157,19 @@ function pack(
   let used = start;
   let held = 0;
   let bits = 0;
-  for (let i = from; i < to; i++) {
+  let i = from;
+  // Two bytes at once: a value takes one branch.
+  for (; width <= 16 && i < to; i++) {
+    held |= values[i]! << bits;
+    bits += width;
+    if (bits < 16) continue;
+    out[used] = held & 0xff;
+    out[used + 1] = (held >>> 8) & 0xff;
+    used += 2;
+    held >>>= 16;
+    bits -= 16;
+  }
+  for (; i < to; i++) {
     held |= values[i]! << bits;
     bits += width;
     while (bits >= 8) {
@@ -162,7 +179,9 @@ function pack(
     }
   }
   const end = start + (padded * width) / 8;
-  if (bits > 0) out[used++] = held & 0xff;
-  out.fill(0, used, end);
+  for (; used < end; used++) {
+    out[used] = held & 0xff;
+    held >>>= 8;
+  }
   return end;
 }
