@@ -165,7 +165,10 @@ export function* encodedChunks(
   arrays: ReusableArrays,
 ): Generator<EncodedChunk> {
   const readLevels = definitionLevels(store, arrays);
-  for (const column of store.columns) yield encodeChunk(store, column, readLevels(column), arrays);
+  for (const column of store.columns) {
+    arrays.bytes.clear();
+    yield encodeChunk(store, column, readLevels(column), arrays);
+  }
 }
 
 /** Level 1: texts of few words shrink to a fifth at 400 MB a second; every reader since 2019 has the codec. */

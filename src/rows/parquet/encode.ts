@@ -20,9 +20,16 @@ export interface FilledRows {
 }
 
 /** Indexes into a dictionary. Not every reader expects indexes of no bits. */
-function encodeIndexes(ids: Uint32Array, entries: number): (from: number, to: number) => Buffer[] {
+function encodeIndexes(
+  ids: Uint32Array,
+  entries: number,
+  { bytes }: ReusableArrays,
+): (from: number, to: number) => Buffer[] {
   const width = Math.max(1, bitsOf(entries - 1));
-  return (from, to) => [Buffer.of(width), encodeHybrid(ids.subarray(from, to), width)];
+  return (from, to) => [
+    Buffer.of(width),
+    encodeHybrid(ids.subarray(from, to), width, (length) => bytes.take(length)),
+  ];
 }
 
 /** Beyond this a dictionary costs a reader more memory than it saves. */
@@ -50,7 +57,7 @@ export function textValues(
     ];
     return { type: 'BYTE_ARRAY', dictionary: null, encode, ...bounds };
   }
-  const encode = encodeIndexes(indexes, encoded.length);
+  const encode = encodeIndexes(indexes, encoded.length, arrays);
   return { type: 'BYTE_ARRAY', dictionary: { bytes, count: encoded.length }, encode, ...bounds };
 }
 
@@ -112,7 +119,7 @@ export function numberValues(
     kind === 'boolean' || plain.length === 0
       ? null
       : distinctNumbers(plain, mostDistinct(plain.length), arrays);
-  if (distinct) return withDictionary(kind, distinct);
+  if (distinct) return withDictionary(kind, distinct, arrays);
   return {
     dictionary: null,
     encode: (from, to) => [pack(plain.subarray(from, to))],
@@ -126,11 +133,15 @@ interface IndexedNumbers {
   readonly indexes: Uint32Array;
 }
 
-function withDictionary(kind: NumberColumn['kind'], { distinct, indexes }: IndexedNumbers): Values {
+function withDictionary(
+  kind: NumberColumn['kind'],
+  { distinct, indexes }: IndexedNumbers,
+  arrays: ReusableArrays,
+): Values {
   const dictionary = { bytes: STORAGE[kind][1](distinct), count: distinct.length };
   return {
     dictionary,
-    encode: encodeIndexes(indexes, distinct.length),
+    encode: encodeIndexes(indexes, distinct.length, arrays),
     ...packedBounds(kind, distinct),
   };
 }
@@ -202,6 +213,11 @@ const MOST_DISTINCT = 65_536;
 const mostDistinct = (values: number): number =>
   Math.min(MOST_DISTINCT, Math.max(16, Math.floor(values / 3)));
 
+/** Where more of the first values than this share differ from those before them, the others are not looked at: of as many distinct values
+ * as a dictionary may have, a tenth is equal by then. */
+const MOST_DIFFERENT = 0.93;
+const FIRST_DISTINCT = 8192;
+
 /** Numbers the distinct values by their first use, in an open hash table: a Map takes three times as long. Null for more than `most`. */
 function distinctNumbers(
   values: Float64Array,
@@ -223,7 +239,7 @@ function distinctNumbers(
     for (;;) {
       const id = slots[slot]!;
       if (id === 0) {
-        if (count === most) return null;
+        if (count === most || (count === FIRST_DISTINCT && count > i * MOST_DIFFERENT)) return null;
         distinctBits[count * 2] = low;
         distinctBits[count * 2 + 1] = high;
         slots[slot] = ++count;
@@ -253,6 +269,8 @@ export interface ReusableArrays {
   readonly numbers: GrowingArray<Float64Array<ArrayBuffer>>;
   readonly used: Integers;
   readonly distinct: GrowingArray<Float64Array<ArrayBuffer>>;
+  /** Of the pages of one column. */
+  readonly bytes: ReusableBytes;
 }
 
 /** Makes arrays that a writer reuses for each column. They grow with its largest row group and contain old values. Allocating them each
@@ -266,6 +284,31 @@ export function reusableArrays(): ReusableArrays {
     numbers: growing((length) => new Float64Array(length)),
     used: growing((length) => new Uint32Array(length)),
     distinct: growing((length) => new Float64Array(length)),
+    bytes: reusableBytes(),
+  };
+}
+
+/** Memory in parts, all of which are taken again for the next column: as much garbage made V8 look through all objects, again and again. */
+interface ReusableBytes {
+  take(length: number): Buffer;
+  /** What was taken is no longer used. */
+  clear(): void;
+}
+
+function reusableBytes(): ReusableBytes {
+  let memory = Buffer.alloc(0);
+  let taken = 0;
+  return {
+    take(length) {
+      taken += length;
+      return taken <= memory.length
+        ? memory.subarray(taken - length, taken)
+        : Buffer.allocUnsafeSlow(length);
+    },
+    clear() {
+      if (taken > memory.length) memory = Buffer.allocUnsafeSlow(Math.ceil(taken * 1.25));
+      taken = 0;
+    },
   };
 }
 
