@@ -30,6 +30,9 @@ export const ROW_STATUSES = [
 ] as const;
 export type RowStatus = (typeof ROW_STATUSES)[number];
 
+/** In `hazard_note` of every row with answers from sample data, so that a file that travels is not taken for real. */
+export const SAMPLE_NOTE = 'sample data';
+
 export interface CellStatus {
   readonly status: RowStatus;
   readonly note: string;

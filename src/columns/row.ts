@@ -11,7 +11,14 @@ import {
 import type { AddedColumn } from '../rows/port.ts';
 import type { ToldField } from '../store/answers/port.ts';
 import { type LossColumns, lossColumns } from './loss-columns.ts';
-import { type CellStatus, noDataNote, notedMeters, statedNote, zoneNote } from './row-status.ts';
+import {
+  type CellStatus,
+  noDataNote,
+  notedMeters,
+  SAMPLE_NOTE,
+  statedNote,
+  zoneNote,
+} from './row-status.ts';
 import { columnsOf, wantedColumns } from './topic-columns.ts';
 
 /** The columns that come before the topics' own, on every row. */
@@ -20,9 +27,6 @@ export const LEADING_COLUMNS: readonly AddedColumn[] = [
   { name: 'hazard_note', type: 'text' },
   { name: 'hazard_as_of', type: 'time' },
 ];
-
-/** In `hazard_note` of every row with answers from sample data, so that a file that travels is not taken for real. */
-export const SAMPLE_NOTE = 'sample data';
 
 /** The columns that are added for some topics, in order; without `counts` those that count records of `details` are left out. */
 export function addedColumns(

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  addedColumns,
-  bareFields,
-  completeFields,
-  enrichedFields,
-  SAMPLE_NOTE,
-} from '../../src/columns/row.ts';
-import { cellStatus, LOOKED_UP, ROW_STATUSES } from '../../src/columns/row-status.ts';
+import { addedColumns, bareFields, completeFields, enrichedFields } from '../../src/columns/row.ts';
+import { cellStatus, LOOKED_UP, ROW_STATUSES, SAMPLE_NOTE } from '../../src/columns/row-status.ts';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
 import {
   type Answer,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { KEPT, keptAnswersAt, keptOfRow, statusWithKept } from '../../src/run/scan/kept-answers.ts';
+import { keptNote } from '../../src/run/write/kept-notes.ts';
 import { openHarness, places } from './harness.ts';
 
 type Rows = Record<string, string>[];
@@ -56,8 +57,10 @@ const KEPT_AT = keptAnswersAt(
   0,
   (column) => column,
 );
-const said = (status: string, note: string, ...fields: string[]) =>
-  keptOfRow([status, note, '', ...fields], KEPT_AT);
+const said = (status: string, note: string, ...fields: string[]) => {
+  const kept = keptOfRow([status, note, '', ...fields], KEPT_AT);
+  return { has: kept.has, note: keptNote(kept) };
+};
 
 test('what an earlier note says of other topics and their datasets is left out', () => {
   assert.deepEqual(

@@ -1,4 +1,4 @@
-import { SAMPLE_NOTE } from '../../columns/row.ts';
+import { SAMPLE_NOTE } from '../../columns/row-status.ts';
 import type { Field } from '../../contract/answer.ts';
 import { topicOf } from '../../contract/topics.ts';
 import { LOSS_RATES } from '../../data/topics/loss-rates.ts';

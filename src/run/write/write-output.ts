@@ -14,11 +14,12 @@ import type { RowFile, WriteRequest, WriteResult } from '../../rows/port.ts';
 import { outputOfPart } from '../frame/job-outputs.ts';
 import { addTo } from '../frame/progress.ts';
 import type { RunContext } from '../frame/run-context.ts';
-import { fieldsWithKept, keptAnswersAt } from '../scan/kept-answers.ts';
+import { keptAnswersAt } from '../scan/kept-answers.ts';
 import { type Layout, locationOf } from '../scan/layout.ts';
 import { moreRows, otherRows } from '../scan/numbers-of-rows.ts';
 import { placeOfRow } from '../scan/read-row.ts';
 import type { Scan } from '../scan/scan-input.ts';
+import { fieldsWithKept } from './kept-notes.ts';
 import type { OutputFields, OutputSums } from './output-fields.ts';
 
 export type Written = WriteResult & OutputSums;
