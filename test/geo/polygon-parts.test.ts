@@ -18,6 +18,18 @@ function ring(west: number, south: number, side: number): Position[] {
 
 const OUTER = ring(0, 0, 0.8);
 const HOLE = ring(0.2, 0.2, 0.4);
+/** Round three sides of a square. */
+const BENT: Position[] = [
+  [0.1, 0.1],
+  [0.6, 0.1],
+  [0.6, 0.2],
+  [0.2, 0.2],
+  [0.2, 0.6],
+  [0.6, 0.6],
+  [0.6, 0.7],
+  [0.1, 0.7],
+  [0.1, 0.1],
+];
 const BOW: Position[] = [
   [0, 0],
   [0.8, 0.8],
@@ -89,6 +101,18 @@ const SHAPES: Readonly<
       [0.4, 0.4],
       [0.2, 0.2],
       [0.65, 0.65],
+    ],
+  ],
+  'a hole in the bend of another': [
+    [[OUTER, BENT, ring(0.3, 0.3, 0.2)]],
+    [
+      [0.25, 0.4],
+      [0.7, 0.4],
+    ],
+    [
+      [0.4, 0.4],
+      [0.15, 0.4],
+      [0.4, 0.15],
     ],
   ],
   'the hole of a part in another part': [[[OUTER, HOLE], [HOLE]], [[0.4, 0.4]], [[0.9, 0.4]]],

@@ -446,6 +446,20 @@ test('a cell with an inline text and a value has the one of its type', async () 
   }
 });
 
+test('a cell whose shared text is not there is empty', async () => {
+  const strings = ['<si><t>name</t></si>', '<si><t>lat</t></si>'];
+  const shared = (cell: string, index: number) => `<c r="${cell}" t="s"><v>${index}</v></c>`;
+  const rows = `<row r="1">${shared('A1', 0)}${shared('B1', 1)}</row><row r="2">${shared('A2', 2)}${shared('B2', 1)}</row><row r="3">${shared('A3', -1)}${shared('B3', 0)}</row>`;
+  const read = await allRows(await open(workbook([{ name: 'S', rows }], { strings })), [0, 1]);
+  assert.deepEqual(
+    read.map(({ fields }) => fields),
+    [
+      ['', 'lat'],
+      ['', 'name'],
+    ],
+  );
+});
+
 test('shared texts in CDATA are read, also in part', async () => {
   const strings = [
     '<si><t><![CDATA[A & B]]></t></si>',
