@@ -27,7 +27,7 @@ import { SOURCES } from '../../src/data/sources/source-table.ts';
 import { SEARCH_RADII } from '../../src/data/topics/coverage.ts';
 import { jobFileJsonSchema } from '../../src/job/job-file.ts';
 import { SETTING_LIST } from '../../src/job/setting-table.ts';
-import { READ_FORMATS } from '../../src/rows/open/file-formats.ts';
+import { OUTPUT_ENDINGS, READ_FORMATS } from '../../src/rows/open/file-formats.ts';
 import { ROOT } from '../cli/command-line.ts';
 import { checkSection } from './quoted-sessions.ts';
 
@@ -109,6 +109,15 @@ test('each format that is read is named where a user chooses a file', () => {
     for (const title of READ_FORMATS)
       assert.ok(text.includes(title), `${title} is not named by ${place}`);
   }
+});
+
+test('docs/reference/files.md lists the endings of outputs', () => {
+  const rows = OUTPUT_ENDINGS.map(({ format, endings, isOfCopies }) => {
+    const from = isOfCopies ? `a file of the same format` : 'any';
+    return `| ${format} | ${endings.map((ending) => `\`${ending}\``).join(', ')} | ${from} |`;
+  });
+  const head = ['| format of the output | endings | made from |', '|---|---|---|'];
+  checkSection(fileOf('files.md'), 'endings', [...head, ...rows].join('\n'));
 });
 
 test('docs/operator/own-service.md lists the search radii of the service', () => {

@@ -226,6 +226,19 @@ export const READ_FORMATS: readonly string[] = [
   ...new Set(FILE_FORMATS.toReversed().flatMap(({ reading }) => reading?.title ?? [])),
 ];
 
+/** The endings of outputs, by format: of those that any rows can become, and of those that only a copy of such a file has. @public */
+export const OUTPUT_ENDINGS: readonly {
+  readonly format: string;
+  readonly endings: readonly string[];
+  readonly isOfCopies: boolean;
+}[] = FILE_FORMATS.filter(
+  ({ name, extensions }) => !Object.hasOwn(NOT_WRITTEN, name) && extensions.length > 0,
+).map(({ name, extensions, making }) => ({
+  format: name,
+  endings: extensions,
+  isOfCopies: making === undefined,
+}));
+
 /** The format with a name from the table. */
 export function formatNamed(name: string): FileFormat {
   return FILE_FORMATS.find((format) => format.name === name)!;
