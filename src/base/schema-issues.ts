@@ -23,6 +23,8 @@ export interface SchemaWords {
   readonly unknownName: (path: MemberPath, name: string) => SchemaIssue;
   /** Whether a message must not show a text, which may be a secret. */
   readonly hides: (path: MemberPath, text: string) => boolean;
+  /** No message has a value, a mistyped one neither. */
+  readonly repeatsNothing?: true;
 }
 
 /** The words for a file whose names have no meaning elsewhere.
@@ -74,6 +76,32 @@ export function checkWritten<T>(
   return checked.success && issues.length === 0
     ? { data: checked.data, issues: null }
     : { data: null, issues };
+}
+
+/** What a schema says of what another program sent. */
+export type CheckedSent<T> =
+  | { readonly data: T; readonly problem: null }
+  | { readonly data: null; readonly problem: SchemaIssue };
+
+/** Its texts may hold a key that it repeats. */
+const WORDS_OF_SENT: SchemaWords = {
+  whole: 'a map',
+  unknownName: (path) => ({ path, message: 'has a member that is not known' }),
+  hides: () => true,
+  repeatsNothing: true,
+};
+
+/** Checks what another program sent: an answer, the request of a page. The first problem, in the words of `checkWritten`, repeats no value. */
+export function checkSent<T>(schema: z.ZodType<T>, given: unknown): CheckedSent<T> {
+  const checked = schema.safeParse(given, { error: schemaMessage });
+  if (checked.success) return { data: checked.data, problem: null };
+  const [problem] = listSchemaIssues(checked.error.issues, given, WORDS_OF_SENT);
+  return { data: null, problem: problem! };
+}
+
+/** `value.rating: is missing` */
+export function problemText({ path, message }: SchemaIssue): string {
+  return [path.map(String).join('.'), message].filter(Boolean).join(': ');
 }
 
 /** A name that JavaScript has taken: zod leaves such a member out of a map, without a word. */
@@ -253,7 +281,8 @@ function noSuchValue(
   words: SchemaWords,
   orElse?: { readonly words: string; readonly meant: string },
 ): string {
-  const near = typeof value === 'string' ? nearestName(value, valid) : null;
+  const isNamed = typeof value === 'string' && words.repeatsNothing !== true;
+  const near = isNamed ? nearestName(value, valid) : null;
   const all = [...valid, ...(orElse ? [orElse.words] : [])];
   const choice = all.length === 1 ? all[0] : `${all.slice(0, -1).join(', ')} or ${all.at(-1)}`;
   const text = JSON.stringify(value) ?? 'empty';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { checkSent, problemText, type SchemaIssue } from '../base/schema-issues.ts';
 import type { Field } from '../contract/answer.ts';
 import type { Call } from '../contract/credits.ts';
 import {
@@ -130,14 +131,19 @@ function readContent(
   }
   const envelope = content.value;
   const stated = readMeta(field(envelope, 'meta'));
-  const data = (call.kind === 'single' ? singleData : bundleData).safeParse(
+  const data = checkSent<z.infer<typeof singleData> | z.infer<typeof bundleData>>(
+    call.kind === 'single' ? singleData : bundleData,
     field(envelope, 'data'),
   );
-  if (!data.success) {
+  if (data.problem !== null) {
     // Without data the service's own words say more than what is missing.
     const error = field(envelope, 'data') ? null : readErrorBody(content);
     if (!error?.message && !error?.code) {
-      return unusable(stated, 'shape', `The answer's data is malformed: ${issues(data.error)}`);
+      return unusable(
+        stated,
+        'shape',
+        `The answer's data is malformed: ${problemWords(data.problem)}`,
+      );
     }
     const about = refusalSubject(bodyWords(content));
     const isLimit = about === 'limit' || about === 'quota';
@@ -202,13 +208,13 @@ function readTopic(topic: TopicSlug, entry: unknown, toFields: ToFields): TopicR
     const message = cleanText(stated.success && stated.data ? stated.data : 'failed', MAX_MESSAGE);
     return { ok: false, reason: 'unavailable', message: `${topic}: ${message}` };
   }
-  const result = resultSchemaOf(topic).safeParse(entry);
-  if (result.success)
+  const result = checkSent(resultSchemaOf(topic), entry);
+  if (result.problem === null)
     return { ok: true, result: toFields(topic, result.data), ...readStated(entry) };
   return {
     ok: false,
     reason: 'malformed',
-    message: `${topic} is malformed: ${issues(result.error)}`,
+    message: `${topic} is malformed: ${problemWords(result.problem)}`,
   };
 }
 
@@ -229,22 +235,19 @@ function readStated(entry: unknown): { readonly stated?: string } {
 
 function readMeta(meta: unknown): Stated {
   const timestamp = metaSchema.shape.timestamp.safeParse(field(meta, 'timestamp'));
-  const whole = metaSchema.safeParse(meta);
+  const { problem } = checkSent(metaSchema, meta);
   return {
     creditCost: field(meta, 'credit_cost'),
     requestId: findRequestId(meta),
     sample: field(meta, 'sample_data') === true,
     timestamp: timestamp.success ? Date.parse(timestamp.data) : null,
-    metaNote: whole.success ? null : `meta is malformed: ${issues(whole.error)}`,
+    metaNote: problem === null ? null : `meta is malformed: ${problemWords(problem)}`,
   };
 }
 
-/** Zod's messages name what was expected and never repeat a value: of the service's text they contain only member names. */
-function issues(error: z.ZodError): string {
-  const [first] = error.issues;
-  if (first === undefined) return 'unknown reason';
-  const where = first.path.map(String).join('.');
-  return cleanText(where === '' ? first.message : `${where}: ${first.message}`, MAX_MESSAGE);
+/** Of the service's text, only the names of members are in it. */
+function problemWords(problem: SchemaIssue): string {
+  return cleanText(problemText(problem), MAX_MESSAGE);
 }
 
 function describeBody(text: string): string {

@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { checkSent, problemText } from '../../base/schema-issues.ts';
 import { reportPage, reportSections } from '../../report/html/page.ts';
 import { choiceSchema, reachSchema, startSchema } from '../files/choice.ts';
 import { RefusedRequest } from '../files/page-words.ts';
@@ -169,10 +170,9 @@ function sendEvents(
 }
 
 function read<T>(schema: z.ZodType<T>, body: unknown): T {
-  const checked = schema.safeParse(body);
-  if (checked.success) return checked.data;
-  const { path, message } = checked.error.issues[0]!;
-  throw new RefusedRequest(400, 'REQUEST', `${path.join('.')}: ${message}`, 'Reload the page.');
+  const { data, problem } = checkSent(schema, body);
+  if (problem === null) return data;
+  throw new RefusedRequest(400, 'REQUEST', problemText(problem), 'Reload the page.');
 }
 
 /** RFC 6266: an ASCII name for old clients, and the whole name encoded. */

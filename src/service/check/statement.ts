@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { type Clock, steadyTime } from '../../base/clock.ts';
+import { checkSent, problemText } from '../../base/schema-issues.ts';
 import { type Call, formatPath } from '../../contract/credits.ts';
 import { NO_DATA_CODE } from '../../contract/envelopes.ts';
 import { HEADERS } from '../../contract/headers.ts';
@@ -125,12 +126,9 @@ export function expect(condition: boolean, problem: string): asserts condition {
 
 /** The parsed body. @throws Broken with the first thing that is wrong with it */
 export function expectShape<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new Broken(
-    `${what}${issue!.path.length ? `.${issue!.path.join('.')}` : ''}: ${issue!.message}`,
-  );
+  const { data, problem } = checkSent(schema, value);
+  if (problem === null) return data;
+  throw new Broken(problemText({ ...problem, path: [what, ...problem.path] }));
 }
 
 /** Puts the name of the checked part before the problem. */
