@@ -91,13 +91,7 @@ export function kindMaker(context: RunContext, plan: Plan): KindMaker {
   }
 
   return {
-    complete(
-      form: KnownForm | null,
-      oldest: number,
-      isSample: boolean,
-      from: PlaceOrigin | null,
-      completed = completeOf(from)(isSample),
-    ): PlaceKind {
+    complete(form, oldest, isSample, from, completed = completeOf(from)(isSample)) {
       const answers = form === null ? [] : topics.map((topic) => form.record.answers.get(topic)!);
       const stated = answers.some((answer) => answer.stated)
         ? answers.map((answer) => answer.stated ?? '').join('\n')
@@ -108,27 +102,17 @@ export function kindMaker(context: RunContext, plan: Plan): KindMaker {
       const [status, note] = completed(oldest, own, stated);
       return { status: 'ok', hasAnswers: true, fields: [status!, note!] };
     },
-    lacking(record: CellRecord, isSample: boolean, from: PlaceOrigin | null): PlaceKind {
+    lacking(record, isSample, from) {
       const { fields, ...kind } = lacking(record, () => isSample, from);
       return { ...kind, fields: fields.slice(0, 2) };
     },
-    withAreas(
-      { record, used }: RecordWithAreas,
-      cell: number,
-      codes: OfCodes = NO_CODES,
-    ): PlaceKind {
+    withAreas({ record, used }, cell, codes = NO_CODES) {
       const from = origin?.originOf(cell) ?? null;
       const byCode = [...codes.answers.keys()];
       const made = lacking(answered(record, codes), sampleRows.has, from, used, byCode);
       return withRemark(made, codes.remark);
     },
-    withCodes(
-      held: CellRecord,
-      codes: OfCodes,
-      oldest: number,
-      isSample: boolean,
-      from: PlaceOrigin | null,
-    ): PlaceKind {
+    withCodes(held, codes, oldest, isSample, from) {
       const record = answered(held, codes);
       const byCode = [...codes.answers.keys()];
       const made = lacking(record, () => isSample, from, [], byCode);
