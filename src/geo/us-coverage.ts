@@ -108,6 +108,8 @@ function readNation(): Outline {
 /** True for places in the 50 states, DC, Puerto Rico, Guam, the US Virgin Islands, American Samoa and the Northern Mariana Islands, and
  * up to 25 km off their coasts unless foreign land is nearer, or hardly farther. */
 export function isCovered(location: Location): boolean {
+  // Beyond the globe, the tiles are those of other rows.
+  if (!(Math.abs(location.lat) <= 90 && Math.abs(location.lng) <= 180)) return false;
   let coverage = tileCoverage(tiles.large, location);
   if (coverage === MIXED) coverage = tileCoverage(tiles.small, location);
   if (coverage !== MIXED) return coverage === DRAWN || coverage === COVERED;

@@ -67,6 +67,12 @@ test('NaN and infinite coordinates are not covered', () => {
     assert.equal(isCovered({ lat: 40, lng }), false);
 });
 
+test('a longitude east of 180 is not covered: the Aleutians at 190 are at -170', () => {
+  assert.equal(isCovered({ lat: 52.7, lng: -170 }), true);
+  for (const lng of [189, 190, 190.8]) assert.equal(isCovered({ lat: 52.7, lng }), false);
+  assert.equal(isCovered({ lat: 52.7 + 180, lng: -170 }), false);
+});
+
 test('what a tile decides is what the edges say, around random corners, near neighbours, on the 180th meridian', () => {
   const { rings } = nationOutline();
   const first = 1 + rings[0]!;
