@@ -17,7 +17,8 @@ const WINDOW_BYTES = 1024 * 1024;
 const OBJECTS_A_BATCH = 4096;
 const LONGEST_OBJECT = 64 * 1024 * 1024;
 const [NEW_LINE, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT] = [0x0a, 0x2c, 0x5b, 0x5d, 0x7b];
-const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+/** A byte order mark in UTF-8. */
+export const MARK: Buffer = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Streams the lines of a file, without a byte order mark. Memory is bounded by the window, which grows only for a longer line. */
 export async function* lineBatches(
@@ -68,7 +69,7 @@ export interface ObjectsAt {
 
 /** The first byte that is no space, after a byte order mark. */
 export function firstByte(head: Buffer): number {
-  return skipSpace(head, head.subarray(0, 3).equals(MARK) ? 3 : 0);
+  return skipSpace(head, head.subarray(0, MARK.length).equals(MARK) ? MARK.length : 0);
 }
 
 /** Where a JSON array of objects begins: at its bracket; -1 if the bytes are something else. A byte order mark may come first. */

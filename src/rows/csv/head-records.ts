@@ -62,8 +62,8 @@ export function widthWithUnnamed(head: CsvHead, delimiter: string, quoting: Quot
     : 0;
 }
 
-/** Concordance's, in each encoding. */
-const THORN = /\xfe|\xc3\xbe/;
+/** Concordance's letter in windows-1252 and in UTF-8. */
+const THORNS = [Buffer.of(0xfe), Buffer.of(0xc3, 0xbe)];
 const WRAPPED: Quoting = { quote: '"', escape: '"', wrap: 'þ' };
 const SINGLE: Quoting = { quote: "'", escape: "'" };
 const BACKSLASHED: Quoting = { quote: '"', escape: '\\' };
@@ -71,22 +71,26 @@ const BACKSLASHED: Quoting = { quote: '"', escape: '\\' };
 /** How the head of a file quotes. Single quotes and backslashes are also letters: they are taken only where all records then have one
  * width, and each record is in single quotes, or a backslash stands before a quote within a field. */
 export function guessQuoting(head: CsvHead, delimiter: string): Quoting {
-  const text = head.bytes.toString('latin1', head.from);
-  if (text.includes('\\"') && isRegular(head, delimiter, BACKSLASHED)) {
-    if (hasQuoteWithin(text, delimiter) || !isRegular(head, delimiter, RFC_QUOTING))
+  // Bytes, not a text of a mebibyte: each delimiter is tried, and each thread opens the file.
+  const has = (part: string | Buffer) => head.bytes.includes(part, head.from);
+  if (has(ESCAPED_QUOTE) && isRegular(head, delimiter, BACKSLASHED)) {
+    if (hasQuoteWithin(head, delimiter) || !isRegular(head, delimiter, RFC_QUOTING))
       return BACKSLASHED;
   }
-  if (THORN.test(text) && isRegular(head, delimiter, WRAPPED, isWrapped)) return WRAPPED;
-  const isSingle = text.includes("'") && isRegular(head, delimiter, SINGLE, hasSingleQuotes);
+  if (THORNS.some(has) && isRegular(head, delimiter, WRAPPED, isWrapped)) return WRAPPED;
+  const isSingle = has("'") && isRegular(head, delimiter, SINGLE, hasSingleQuotes);
   return isSingle ? SINGLE : RFC_QUOTING;
 }
 
+const ESCAPED_QUOTE = '\\"';
+
 /** Whether an escaped quote has text after it, so that it does not end its field. */
-function hasQuoteWithin(text: string, delimiter: string): boolean {
-  for (let at = text.indexOf('\\"'); at >= 0; at = text.indexOf('\\"', at + 2)) {
-    const follower = text[at + 2] ?? '\n';
-    if (follower !== delimiter && follower !== '\n' && follower !== '\r' && follower !== '"')
-      return true;
+function hasQuoteWithin({ bytes, from }: CsvHead, delimiter: string): boolean {
+  const ends = [delimiter, '\n', '\r', '"'].map((end) => end.charCodeAt(0));
+  for (let at = bytes.indexOf(ESCAPED_QUOTE, from); at >= 0; ) {
+    const follower = bytes[at + 2];
+    if (follower !== undefined && !ends.includes(follower)) return true;
+    at = bytes.indexOf(ESCAPED_QUOTE, at + 2);
   }
   return false;
 }

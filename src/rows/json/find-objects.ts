@@ -3,6 +3,7 @@ import {
   elementsIn,
   firstByte,
   isListOfObjects,
+  MARK,
   type ObjectsAt,
   startOfArray,
 } from '../../formats/json/object-batches.ts';
@@ -11,20 +12,28 @@ import { isObject, type JsonObject, jsonColumns, parseObject } from './json-valu
 
 /** True when the head looks like a topology. */
 export function isTopojson(head: Buffer): boolean {
-  const text = head.toString('latin1');
-  return /^(?:\xef\xbb\xbf)?\s*\{/.test(text) && /"type"\s*:\s*"Topology"/.test(text);
+  return beginsObject(head, SPACES) && /"type"\s*:\s*"Topology"/.test(head.toString('latin1'));
 }
 
 /** True when the head looks like a FeatureCollection, a Feature, or a sequence of features: on lines, or after RFC 8142's separators. */
 export function isGeojson(head: Buffer): boolean {
+  if (!beginsObject(head, [...SPACES, SEPARATOR])) return false;
   const text = head.toString('latin1');
-  if (!BEGINS_OBJECT.test(text)) return false;
   if (/"type"\s*:\s*"FeatureCollection"/.test(text)) return text.includes('"features"');
   return /"type"\s*:\s*"Feature"/.test(text) && /"geometry"\s*:/.test(text);
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the separator of RFC 8142 is one
-const BEGINS_OBJECT = /^(?:\xef\xbb\xbf)?[\s\x1e]*\{/;
+/** The bytes that a text in any encoding has for spaces. */
+const SPACES = [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0xa0];
+/** Of RFC 8142. */
+const SEPARATOR = 0x1e;
+
+/** Whether an object is the first that a file has. By its bytes: each file is asked, and a text of the head is a mebibyte. */
+function beginsObject(head: Buffer, blanks: readonly number[]): boolean {
+  let at = head.subarray(0, MARK.length).equals(MARK) ? MARK.length : 0;
+  while (blanks.includes(head[at]!)) at++;
+  return head[at] === OPEN_OBJECT;
+}
 
 /** How deep in a document its list of rows may be: `{"response": {"docs": [...]}}`. */
 const DEEPEST = 3;

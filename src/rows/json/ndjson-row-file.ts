@@ -32,13 +32,13 @@ const NAMED_LINES = /\.(ndjson|jsonl)(\.\w+)?$/i;
 
 /** True when the first line with anything on it is a JSON object by itself. */
 export function isNdjson({ name, head, isWhole }: InputFile): boolean {
-  const lines = linesOfHead(head, isWhole);
-  const object = lines[0] === undefined ? null : parseObject(lines[0]);
+  const first = firstLine(head, isWhole);
+  const object = first === null ? null : parseObject(first);
   if (object === null || WHOLE_DOCUMENTS.includes(String(object.type))) return false;
   // A feature on each line is read as GeoJSON: its location is inside its geometry.
   if (object.type === 'Feature' && 'geometry' in object) return false;
   // A single line may be a table, or a document with a list of rows in it, unless the name says what a line is.
-  if (NAMED_LINES.test(name) || !(isWhole && lines.length === 1)) return true;
+  if (NAMED_LINES.test(name) || !isWhole || linesOfHead(head, true).length > 1) return true;
   return findObjects(head, isWhole)?.kind !== 'array' && !isTable(object);
 }
 
@@ -160,9 +160,25 @@ async function allColumns(
   return [...firstColumns, ...late];
 }
 
+/** The first line that `linesOfHead` gives, without decoding the others; null without one. */
+function firstLine(head: Buffer, isWhole: boolean): string | null {
+  for (let from = 0; from < head.length; ) {
+    const end = head.indexOf(LF, from);
+    if (end < 0 && !isWhole) return null;
+    const to = end < 0 ? head.length : end;
+    const text = decodeText(head, from, to, 'utf-8');
+    const line = from === 0 ? withoutMark(text) : text;
+    if (line.trim() !== '') return line;
+    from = to + 1;
+  }
+  return null;
+}
+
+const LF = 0x0a;
+
 /** Drops a last line that may be incomplete. */
 function linesOfHead(head: Buffer, isWhole: boolean, encoding = 'utf-8'): string[] {
-  const end = isWhole ? head.length : head.lastIndexOf(0x0a) + 1;
+  const end = isWhole ? head.length : head.lastIndexOf(LF) + 1;
   const lines = withoutMark(decodeText(head, 0, end, encoding)).split('\n');
   return lines.filter((line) => line.trim() !== '');
 }
