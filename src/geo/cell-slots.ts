@@ -9,7 +9,7 @@ export interface CellSlots {
 /** The slot of a cell, or the empty one where it belongs. */
 export function findSlot({ keys, slots }: CellSlots, lat7: number, lng7: number): number {
   const mask = slots.length - 1;
-  let slot = hash(lat7, lng7) & mask;
+  let slot = cellHash(lat7, lng7) & mask;
   for (;;) {
     const number = slots[slot]! - 1;
     if (number < 0 || (keys[2 * number] === lat7 && keys[2 * number + 1] === lng7)) return slot;
@@ -22,8 +22,8 @@ export function cellNumber(cells: CellSlots, lat7: number, lng7: number): number
   return cells.slots[findSlot(cells, lat7, lng7)]! - 1;
 }
 
-/** Mixes both halves well: cells of one street differ in a few low bits only (the finisher of MurmurHash3). */
-function hash(lat7: number, lng7: number): number {
+/** The slot of a cell in a table of 2^32. It mixes both halves well: cells of one street differ in a few low bits only (the finisher of MurmurHash3). */
+export function cellHash(lat7: number, lng7: number): number {
   let h = Math.imul(lat7, 0x9e3779b1) ^ lng7;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);

@@ -20,7 +20,7 @@ export const MAX_PRECISION = 7;
 
 /** Rounds a location to its cell. `precision` is 0 to 7 decimals (4 is about 11 m). Never returns -0. */
 export function cellOf(location: Location, precision: number): Cell {
-  return { lat7: roundTo(location.lat, precision), lng7: roundTo(location.lng, precision) };
+  return { lat7: cellUnits(location.lat, precision), lng7: cellUnits(location.lng, precision) };
 }
 
 /** The location that a call for this cell asks about. */
@@ -33,7 +33,8 @@ const NEAR_HALF = 1e-5;
 
 const POWERS = Float64Array.from({ length: MAX_PRECISION + 1 }, (_, power) => 10 ** power);
 
-function roundTo(degrees: number, precision: number): number {
+/** As `cellOf`, for the latitude or the longitude alone. */
+export function cellUnits(degrees: number, precision: number): number {
   const exact = degrees * POWERS[precision]!;
   // 34.00005 * 1e4 = 340000.49999999994 must not round down, so the scaled value is rounded to 15 digits first. That
   // goes through text, which took a tenth of a scan, so only near a half.

@@ -116,6 +116,26 @@ export function isCovered(location: Location): boolean {
   return isOnDrawnLand(location) || isOffCoast(location);
 }
 
+/** Finds which of some places are covered: 1 in `covered`, else 0. An object for each place was a third of the garbage of a scan.
+ * @param covered as long as the places are many */
+export function findCovered(
+  lats: ArrayLike<number | null>,
+  lngs: ArrayLike<number | null>,
+  covered: Uint8Array,
+): void {
+  const { perDegree, columns, coverage } = tiles.large;
+  for (let place = 0; place < covered.length; place++) {
+    const lat = lats[place] ?? Number.NaN;
+    const lng = lngs[place] ?? Number.NaN;
+    const isOnGlobe = Math.abs(lat) <= 90 && Math.abs(lng) <= 180;
+    const row = Math.floor(lat * perDegree) + 90 * perDegree;
+    const tile = row * columns + Math.floor(lng * perDegree) + 180 * perDegree;
+    const known = isOnGlobe ? coverage[tile]! : NOT_COVERED;
+    const isKnown = known === DRAWN || known === COVERED || known === NOT_COVERED;
+    covered[place] = (isKnown ? known !== NOT_COVERED : isCovered({ lat, lng })) ? 1 : 0;
+  }
+}
+
 /** Whether the shapes hold a place, and the border does not leave it to a neighbour. */
 export function isOnDrawnLand(location: Location): boolean {
   if (!outlineHolds(nationOutline(), location)) return false;

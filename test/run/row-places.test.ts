@@ -164,17 +164,20 @@ test('location and value are numbers where there is any, and a comma is the deci
   }
   const decimals = typed([], ['number', 'count', 'time']);
   assert.deepEqual(decimals.columns, [0, 1, 2, 3, 4, 5, 6]);
-  for (const at of [4, 5, 6]) decimals.noteDecimal(at, 7);
+  const note = (at: number, ...numbers: number[]) =>
+    decimals.noteDecimals(at, numbers, new Uint8Array(numbers.length).fill(1));
+  for (const at of [4, 5, 6]) note(at, 7);
+  decimals.noteDecimals(5, [7.5, 7], Uint8Array.of(0, 1));
   const types = () => decimals.kept().map(({ type }) => type);
   assert.deepEqual([types(), decimals.decimal()], [['number', 'count', 'text'], 'point']);
-  decimals.noteDecimal(5, 7.5);
-  decimals.noteDecimal(0, 7);
+  note(5, 7, 7.5);
+  note(0, 7);
   assert.deepEqual([types(), [...decimals.numbers()]], [['number', 'text', 'text'], [0]]);
   const other = typed([]);
   other.add(decimals.types);
   assert.deepEqual([...other.numbers()], [0]);
   decimals.note(['', '40,5']);
   assert.equal(decimals.decimal(), 'comma');
-  decimals.noteDecimal(0, 40.5);
+  note(0, 40.5);
   assert.equal(decimals.decimal(), 'point');
 });

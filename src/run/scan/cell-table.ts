@@ -1,8 +1,11 @@
-import { type CellSlots, cellNumber, findSlot } from '../../geo/cell-slots.ts';
+import { type CellSlots, cellHash, cellNumber, findSlot } from '../../geo/cell-slots.ts';
 import type { Cell } from '../../geo/coordinates.ts';
 import { decimalsFor, wholeUnits } from './value.ts';
 
 const FIRST_CAPACITY = 1024;
+
+/** No latitude. */
+export const NO_CELL = 2 ** 31 - 1;
 
 /** A third of the slots stays empty, so that a lookup takes two or three probes. */
 const MOST_FULL = 2 / 3;
@@ -12,6 +15,15 @@ export interface CountedCells extends CellSlots {
   readonly rows: Uint32Array;
   /** In units (`CellTable`). */
   readonly values: Float64Array;
+}
+
+/** The cells and values of many rows. */
+interface CellsOfRows {
+  /** Latitude and longitude of each; the latitude is `NO_CELL` for a row without one. */
+  readonly cells: Int32Array;
+  readonly values: Float64Array | null;
+  /** The values that loss rates apply to. */
+  readonly lossValues: Float64Array | null;
 }
 
 /** The values of cells that loss rates apply to. */
@@ -46,23 +58,36 @@ export class CellTable {
 
   /** As `add`, without an object for the cell. */
   addAt(lat7: number, lng7: number, value: number, lossValue = 0): number {
-    let slot = this.#find(lat7, lng7);
-    let number = this.#slots[slot]! - 1;
-    if (number < 0) {
-      if (this.#size + 1 > this.#slots.length * MOST_FULL) {
-        this.#growSlots();
-        slot = this.#find(lat7, lng7);
-      }
-      if (this.#size === this.#rows.length) this.#growColumns();
-      number = this.#size++;
-      this.#keys[2 * number] = lat7;
-      this.#keys[2 * number + 1] = lng7;
-      this.#slots[slot] = number + 1;
-    }
+    const number = this.#numberAt(lat7, lng7);
     this.#rows[number]! += 1;
     if (value !== 0) this.#values[number]! += value;
     if (this.#lossValues !== null && lossValue) this.#lossValues[number]! += lossValue;
     return number;
+  }
+
+  /** Counts rows as `addAt` does, in loops of one step each: a processor that waits for memory then asks for that of the next rows.
+   * @param numbers gets the number of each row's cell, -1 without one */
+  addAll({ cells, values, lossValues }: CellsOfRows, numbers: Int32Array): void {
+    const rows = numbers.length;
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    // Most cells are in their first slot.
+    for (let row = 0; row < rows; row++)
+      numbers[row] = slots[cellHash(cells[2 * row]!, cells[2 * row + 1]!) & mask]! - 1;
+    for (let row = 0; row < rows; row++) {
+      const lat7 = cells[2 * row]!;
+      const lng7 = cells[2 * row + 1]!;
+      const number = numbers[row]!;
+      const isFound =
+        number >= 0 && this.#keys[2 * number] === lat7 && this.#keys[2 * number + 1] === lng7;
+      if (isFound) continue;
+      numbers[row] = lat7 === NO_CELL ? -1 : this.#numberAt(lat7, lng7);
+    }
+    const counted = this.#rows;
+    for (let row = 0; row < rows; row++) if (numbers[row]! >= 0) counted[numbers[row]!]! += 1;
+    if (values !== null) addTo(this.#values, numbers, values);
+    if (lossValues !== null && this.#lossValues !== null)
+      addTo(this.#lossValues, numbers, lossValues);
   }
 
   /** The number of an added cell, else -1. Lookups in file order do not need the slots. */
@@ -130,6 +155,23 @@ export class CellTable {
     return this.#rows[number]!;
   }
 
+  /** The number of a cell, which is added if it is new. */
+  #numberAt(lat7: number, lng7: number): number {
+    let slot = this.#find(lat7, lng7);
+    const known = this.#slots[slot]! - 1;
+    if (known >= 0) return known;
+    if (this.#size + 1 > this.#slots.length * MOST_FULL) {
+      this.#growSlots();
+      slot = this.#find(lat7, lng7);
+    }
+    if (this.#size === this.#rows.length) this.#growColumns();
+    const number = this.#size++;
+    this.#keys[2 * number] = lat7;
+    this.#keys[2 * number + 1] = lng7;
+    this.#slots[slot] = number + 1;
+    return number;
+  }
+
   #find(lat7: number, lng7: number): number {
     return findSlot({ keys: this.#keys, slots: this.#slots }, lat7, lng7);
   }
@@ -147,6 +189,15 @@ export class CellTable {
     this.#values = growArray(this.#values, new Float64Array(shared(this.#size * 16)));
     if (this.#lossValues !== null)
       this.#lossValues = growArray(this.#lossValues, new Float64Array(shared(this.#size * 16)));
+  }
+}
+
+/** Adds the values of rows to those of their cells. */
+function addTo(sums: Float64Array, numbers: Int32Array, values: Float64Array): void {
+  for (let row = 0; row < numbers.length; row++) {
+    const value = values[row]!;
+    // Unknown values are NaN, and count as 0.
+    if (numbers[row]! >= 0 && !Number.isNaN(value)) sums[numbers[row]!]! += value;
   }
 }
 

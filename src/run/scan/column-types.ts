@@ -72,12 +72,22 @@ export class ColumnTypes {
     for (let at = 0; at < FIRST_VALUE; at++) noteDecimalMark(this.types[at]!, fields[at] ?? '');
   }
 
-  /** As `note`, for a number whose text is a plain decimal. */
-  noteDecimal(at: number, value: number): void {
+  /** As `note`, for the numbers of a column whose texts are plain decimals.
+   * @param isTaken 1 for each row that counts */
+  noteDecimals(at: number, numbers: ArrayLike<number | null>, isTaken: Uint8Array): void {
     const type = this.types[at]!;
+    const { length } = isTaken;
+    let [hasAny, isCount] = [false, true];
+    for (let row = 0; row < length; row++) {
+      if (isTaken[row] === 0) continue;
+      hasAny = true;
+      const value = numbers[row]!;
+      if ((value | 0) !== value) isCount = false;
+    }
+    if (!hasAny) return;
     type.hasAny = true;
     type.isTime = false;
-    if ((value | 0) === value) return;
+    if (isCount) return;
     type.isCount = false;
     type.hasDecimalPoint = true;
   }

@@ -1,6 +1,7 @@
-import { type Cell, cellOf, type Location } from '../../geo/coordinates.ts';
+import { type Cell, cellUnits, type Location } from '../../geo/coordinates.ts';
 import { checkLocation, LOCATION_NOTES, type ParsedLocation } from '../../geo/parse-location.ts';
 import {
+  findCovered,
   isCovered,
   type KnownCoverage,
   knownCoverage,
@@ -11,7 +12,7 @@ import { openRowFile } from '../../rows/open/open-row-file.ts';
 import type { NumberBatch, PieceReader, Row, RowPiece, RowPieces } from '../../rows/port.ts';
 import type { InThread } from '../../threads/thread-messages.ts';
 import { inOrder, type ThreadPool } from '../../threads/thread-pool.ts';
-import { growArray } from './cell-table.ts';
+import { growArray, NO_CELL } from './cell-table.ts';
 import { type ColumnType, ColumnTypes } from './column-types.ts';
 import type { Layout } from './layout.ts';
 import { codesWidth, type LocateSettings, type ScannedRow, scannedRow } from './read-row.ts';
@@ -93,7 +94,7 @@ export async function* inFileOrder<Read extends { readonly piece: RowPiece }>(
 /** The rows of a piece in a message between threads. Most rows have only a cell, which is in `cells`. */
 export interface ScannedPiece {
   readonly piece: RowPiece;
-  /** Latitude and longitude of each row's cell; 0 for a row without one, `OUTSIDE_US` for one outside the US after the first in `others`. */
+  /** Latitude and longitude of each row's cell; the latitude is `NO_CELL` for a row without one, which is outside the US if it is not in `others`. */
   readonly cells: Int32Array<ArrayBuffer>;
   /** The value of each row; null where the job has no value columns. */
   readonly values: Float64Array<ArrayBuffer> | null;
@@ -110,9 +111,7 @@ export interface ScannedPiece {
   readonly types: readonly ColumnType[];
 }
 
-/** No latitude. */
-export const OUTSIDE_US = 2 ** 31 - 1;
-const ELSEWHERE: Cell = { lat7: OUTSIDE_US, lng7: 0 };
+const NOWHERE: Cell = { lat7: NO_CELL, lng7: 0 };
 
 /** In degrees. */
 export interface DegreeBox {
@@ -220,38 +219,49 @@ class PieceRows {
 
   addNumbers({ count, numbers, rowAt }: NumberBatch): void {
     this.#makeRoom(count);
+    const { mayBeNegative, values: width, lossValues } = this.#layout;
+    const { precision } = this.#settings;
     const [lats, lngs] = [numbers[0]!, numbers[1]!];
+    /** 1 for the rows whose texts are not needed; first for those in the US. */
+    const isTaken = new Uint8Array(count);
+    findCovered(lats, lngs, isTaken);
+    // By index and without objects: a row has some nanoseconds.
     for (let index = 0; index < count; index++) {
-      const location = { lat: lats[index] ?? Number.NaN, lng: lngs[index] ?? Number.NaN };
+      const lat = lats[index] ?? Number.NaN;
+      const lng = lngs[index] ?? Number.NaN;
       let value = 0;
       for (let at = FIRST_VALUE; at < numbers.length; at++) {
         const part = plainOrNaN(numbers[at]![index]);
-        value += part < 0 && !this.#layout.mayBeNegative ? Number.NaN : part;
+        value += part < 0 && !mayBeNegative ? Number.NaN : part;
       }
-      const isWhole = !Number.isNaN(value + plainOrNaN(location.lat) + plainOrNaN(location.lng));
+      const isWhole = !Number.isNaN(value + plainOrNaN(lat) + plainOrNaN(lng));
       // A place at 0, 0 is a missing one. Other rows are checked by their texts.
-      const isPlace = isWhole && location.lat !== 0 && isCovered(location);
-      if (
-        !(
-          isPlace ||
-          (isWhole &&
-            this.#elsewhere !== null &&
-            this.#isMoreElsewhere(checkLocation(location, isCovered)))
-        )
-      ) {
+      const isPlace = isWhole && lat !== 0 && isTaken[index] === 1;
+      const row = this.#rows;
+      if (isPlace) {
+        this.#cells[2 * row] = cellUnits(lat, precision);
+        this.#cells[2 * row + 1] = cellUnits(lng, precision);
+        if (width > 0) this.#values[row] = value;
+      } else if (
+        isWhole &&
+        this.#elsewhere !== null &&
+        this.#isMoreElsewhere(checkLocation({ lat, lng }, isCovered))
+      )
+        this.#addCell(NOWHERE);
+      else {
+        isTaken[index] = 0;
         this.#addRow(rowAt(index));
         continue;
       }
-      for (let at = 0; at < numbers.length; at++) this.types.noteDecimal(at, numbers[at]![index]!);
-      this.#addCell(isPlace ? cellOf(location, this.#settings.precision) : ELSEWHERE);
-      if (isPlace && this.#layout.values > 0) this.#values[this.#rows] = value;
-      if (this.#lossValues !== null)
-        this.#lossValues[this.#rows] = this.#layout.lossValues.reduce(
-          (sum, column) => sum + numbers[column]![index]!,
-          0,
-        );
+      isTaken[index] = 1;
+      if (this.#lossValues !== null) {
+        let lossValue = 0;
+        for (const column of lossValues) lossValue += numbers[column]![index]!;
+        this.#lossValues[row] = lossValue;
+      }
       this.#rows++;
     }
+    for (let at = 0; at < numbers.length; at++) this.types.noteDecimals(at, numbers[at]!, isTaken);
   }
 
   ended(piece: RowPiece): ScannedPiece {
@@ -271,15 +281,14 @@ class PieceRows {
     this.types.note(row.fields);
     const scanned = scannedRow(row, this.#settings, this.#layout);
     const { located, value, lossValue, valueProblem } = scanned;
-    if (located.ok) this.#addCell(located.cell);
+    this.#addCell(located.ok ? located.cell : NOWHERE);
     if (this.#layout.values > 0) this.#values[this.#rows] = value;
     if (this.#lossValues !== null) this.#lossValues[this.#rows] = lossValue;
     this.#codes?.set(scanned.codes, this.#rows * scanned.codes.length);
     const isMissing = valueProblem?.finding === 'value_missing';
     const isPlain = located.ok && !located.isLenient;
     if (isPlain && isMissing && this.#hasMissing) this.#moreMissing++;
-    else if (this.#isMoreElsewhere(located)) this.#addCell(ELSEWHERE);
-    else if (!isPlain || valueProblem !== null)
+    else if (!this.#isMoreElsewhere(located) && (!isPlain || valueProblem !== null))
       this.#others.push({ ...scanned, index: this.#rows, line: row.line });
     this.#hasMissing ||= isMissing;
     this.#rows++;

@@ -19,7 +19,7 @@ import { NumbersOfRows } from './numbers-of-rows.ts';
 import { codesWidth, type ScannedRow, scannedRow, type ValueProblem } from './read-row.ts';
 import { CodedGroups, type Codes, groupsOfCells, type RowGroups } from './row-groups.ts';
 import { type RowFinding, RowPlaces } from './row-places.ts';
-import { boxWith, type DegreeBox, OUTSIDE_US, type ScannedPiece } from './scan-pieces.ts';
+import { boxWith, type DegreeBox, type ScannedPiece } from './scan-pieces.ts';
 
 /** Findings of rows that are looked up anyway. */
 export const LOOKED_UP_FINDINGS = [
@@ -113,6 +113,8 @@ export const OF_THE_FIRST = 'The first of them: ';
 const LENIENT =
   'Read as degrees, minutes and seconds, with compass letters or with decimal commas (--coordinates lenient).';
 
+const NO_CODES: Codes = [];
+
 /** Counts the rows of an input, by cell and by finding. */
 export class ScanTally implements Disposable {
   readonly types: ColumnTypes;
@@ -188,25 +190,26 @@ export class ScanTally implements Disposable {
 
   /** Adds rows that a thread has scanned. @param linesBefore the number of lines to add to theirs */
   addPiece(scanned: ScannedPiece, linesBefore: number, part: string | undefined): void {
-    const { piece, types, others, moreMissing, elsewhere, cells, values, lossValues, codes } =
-      scanned;
+    const { piece, types, others, moreMissing, elsewhere, values, lossValues, codes } = scanned;
     const width = codesWidth(this.#layout);
     this.types.add(types);
     this.#countPart(part, piece.rows);
+    const numbers = new Int32Array(piece.rows);
+    this.#cells.addAll(scanned, numbers);
     let [next, outside] = [0, 0];
     for (let row = 0; row < piece.rows; row++) {
+      const number = numbers[row]!;
       const other = others[next];
       if (other?.index === row) {
-        this.#add(other, { line: other.line + linesBefore, ...(part !== undefined && { part }) });
+        this.#findIn(other, { line: other.line + linesBefore, ...(part !== undefined && { part }) });
         next++;
-      } else if (cells[2 * row] === OUTSIDE_US) {
+      } else if (number < 0) {
         this.#addUnlocated('outside_us', LOCATION_NOTES.outside_us);
         outside++;
-      } else {
-        const value = values === null ? 0 : values[row]!;
-        const own = codes?.subarray(row * width, (row + 1) * width);
-        this.#addCell(cells[2 * row]!, cells[2 * row + 1]!, value, lossValues?.[row], own);
       }
+      if (number < 0) continue;
+      const own = codes === null ? NO_CODES : codes.subarray(row * width, (row + 1) * width);
+      this.#addLocated(number, values === null ? 0 : values[row]!, lossValues?.[row], own);
     }
     if (moreMissing > 0) this.#findings.get('value_missing')!.rows += moreMissing;
     if (outside > 0) this.#findings.get('outside_us')!.rows += outside;
@@ -257,14 +260,21 @@ export class ScanTally implements Disposable {
   }
 
   /** Returns the number of the row's group; null for none. */
-  #add(
-    { located, value, lossValue, valueProblem, codes }: ScannedRow,
-    at: LineReference,
-  ): number | null {
+  #add(scanned: ScannedRow, at: LineReference): number | null {
+    this.#findIn(scanned, at);
+    const { located, value, lossValue, codes } = scanned;
+    if (!located.ok) return null;
+    const { lat7, lng7 } = located.cell;
+    const number = this.#cells.addAt(lat7, lng7, value, lossValue);
+    return this.#addLocated(number, value, lossValue, codes);
+  }
+
+  /** Adds what is to be said of a row, and its place if it has none. */
+  #findIn({ located, valueProblem }: ScannedRow, at: LineReference): void {
     if (valueProblem !== null) this.#findInValue(valueProblem, at);
     if (located.ok) {
       if (located.isLenient) this.#find('read_leniently', LENIENT, at);
-      return this.#addCell(located.cell.lat7, located.cell.lng7, value, lossValue, codes);
+      return;
     }
     this.#addUnlocated(located.finding, located.note);
     if (located.elsewhere !== undefined)
@@ -272,18 +282,11 @@ export class ScanTally implements Disposable {
     // How far each row is off the coast its own note says.
     const isElsewhere = located.finding === 'outside_us';
     this.#find(located.finding, isElsewhere ? LOCATION_NOTES.outside_us : located.note, at);
-    return null;
   }
 
-  #addCell(
-    lat7: number,
-    lng7: number,
-    value: number,
-    lossValue = Number.NaN,
-    codes: Codes = [],
-  ): number {
+  /** Adds a row whose cell is counted. Returns the number of its group. */
+  #addLocated(number: number, value: number, lossValue = Number.NaN, codes = NO_CODES): number {
     this.#located++;
-    const number = this.#cells.addAt(lat7, lng7, value, lossValue);
     this.#places.addCell(number);
     this.#lossValues?.add(lossValue);
     return this.#coded?.add(number, codes, value) ?? number;
