@@ -14,6 +14,7 @@ import { nextPlaces } from '../placed-fields.ts';
 import type { PlacesOfRows, RowPiece, TableColumn, WriteRequest } from '../port.ts';
 import type { Dialect } from './dialect.ts';
 import type { FieldFormat } from './field-bytes.ts';
+import { type RateTexts, roomForRates } from './loss-text.ts';
 import { type AddPlace, placedText } from './placed-text.ts';
 import { type CsvBatch, CUT_WIDTH, csvBatches } from './record-batches.ts';
 
@@ -27,12 +28,14 @@ export interface RowFormat {
   readonly added: readonly TableColumn[];
 }
 
-/** Makes the text of the places of an output. */
+/** Makes the text of the places of an output. @param rateTexts as of `placedText` */
 export function textOfPlaces(
   places: OutputPlaces,
   { format, added, separator }: RowFormat,
+  rateTexts?: RateTexts | null,
 ): AddPlace {
-  return added.length === 0 ? () => {} : placedText(places, format, added, separator !== '');
+  const leads = separator !== '';
+  return added.length === 0 ? () => {} : placedText(places, format, added, leads, rateTexts);
 }
 
 /** Adds a batch of records with the fields of their places at the end of each; line ends and blank lines are copied too.
@@ -63,6 +66,7 @@ interface CsvPiece extends PlacesOfRows {
 interface CsvWriteSetup extends RowFormat {
   readonly file: string;
   readonly places: OutputPlaces;
+  readonly rateTexts: RateTexts | null;
   readonly output: { readonly name: string; readonly fd: number } | null;
 }
 
@@ -78,7 +82,8 @@ export async function writeCsvPieces(
   await assertSameFile(input);
   const { direct } = gathered;
   const output = direct === undefined ? null : { name: direct.name, fd: direct.fd };
-  const setup: CsvWriteSetup = { ...rowFormat, file: input.name, places, output };
+  const rateTexts = places.losses && roomForRates(places.losses);
+  const setup: CsvWriteSetup = { ...rowFormat, file: input.name, places, rateTexts, output };
   const taskOf = async (piece: RowPiece): Promise<CsvPiece> => {
     const { numbers, values } = await nextPlaces(request, piece.rows);
     return { piece, numbers, values };
@@ -96,7 +101,7 @@ export async function writeCsvPieces(
 /** Makes what reads a piece of the input and adds the fields of its rows. @returns how many rows it has */
 function pieceMaker(input: InputFile, setup: CsvWriteSetup): MakePiece<CsvPiece, number> {
   const { dialect, dropFrom, places } = setup;
-  const addPlace = textOfPlaces(places, setup);
+  const addPlace = textOfPlaces(places, setup, setup.rateTexts);
   let memory: Buffer = Buffer.alloc(0);
 
   /** The scan has found where each record ends. */

@@ -1,7 +1,9 @@
 import { lossTopics } from '../../columns/loss-columns.ts';
+import type { Field } from '../../contract/answer.ts';
 import { NATURAL_SLUGS } from '../../contract/topics.ts';
 import { LOSS_FIELDS, LOSS_RATES } from '../../data/topics/loss-rates.ts';
-import { FieldPacker } from '../../formats/packed/packed-fields.ts';
+import { ByteNumbers } from '../../formats/packed/byte-numbers.ts';
+import { FieldPacker, skipFields } from '../../formats/packed/packed-fields.ts';
 import type { PlaceLosses } from '../../formats/packed/place-losses.ts';
 import { makePlaceTable } from '../../formats/packed/place-table.ts';
 import type { NumberedAnswer, PlacesRead } from '../../store/answers/port.ts';
@@ -26,8 +28,9 @@ export class PlaceRates {
   readonly #scan: Scan;
   /** By the number that a reader gave: that of the same rates, whoever read them. */
   readonly #numbers: number[] = [];
-  /** By their bytes. Number 0 is for places whose rates are unknown, or that have none. */
-  readonly #known = new Map<string, number>();
+  /** All rates, by their bytes, and the number of each. Number 0 is for places whose rates are unknown, or that have none. */
+  readonly #known = new ByteNumbers();
+  readonly #numbersOfKnown: number[] = [];
   /** The rates of the job's natural topics by number; NaN where the index has none. */
   readonly #rates: number[];
   /** The indexes of the job's natural topics. */
@@ -53,20 +56,28 @@ export class PlaceRates {
   }
 
   /** Takes what a reading gave. */
-  take({ numbered }: Pick<PlacesRead, 'numbered'>): void {
-    for (const { number, fields } of numbered) {
-      const bytes = Buffer.from(fields.buffer, fields.byteOffset, fields.length);
-      const key = bytes.toString('latin1');
-      let known = this.#known.get(key);
-      if (known === undefined) {
-        const [count, ...rates] = NUMBERS.unpack(bytes, 0, LOSS_FIELDS) as (number | null)[];
-        known = count === 0 ? NO_RATES : this.#rates.length / Math.max(1, this.#topics.length);
-        if (known !== NO_RATES)
-          for (const topic of this.#topics) this.#rates.push(rates[topic] ?? Number.NaN);
-        this.#known.set(key, known);
-      }
-      this.#numbers[number] = known;
+  take({ numbered: { numbers, fields } }: Pick<PlacesRead, 'numbered'>): void {
+    const bytes = Buffer.from(fields.buffer, fields.byteOffset, fields.length);
+    let from = 0;
+    for (const number of numbers) {
+      const to = skipFields(bytes, from, LOSS_FIELDS);
+      const own = this.#known.numberOf(bytes, from, to);
+      if (own === this.#numbersOfKnown.length)
+        this.#numbersOfKnown.push(this.#addRates(NUMBERS.unpack(bytes, from, LOSS_FIELDS)));
+      this.#numbers[number] = this.#numbersOfKnown[own]!;
+      from = to;
     }
+  }
+
+  /** Adds rates. @returns their number */
+  #addRates([count, ...rates]: readonly Field[]): number {
+    if (count === 0) return NO_RATES;
+    const number = this.#rates.length / Math.max(1, this.#topics.length);
+    for (const topic of this.#topics) {
+      const rate = rates[topic];
+      this.#rates.push(typeof rate === 'number' ? rate : Number.NaN);
+    }
+    return number;
   }
 
   /** All places were read with their answers. */
@@ -78,7 +89,10 @@ export class PlaceRates {
   async lacking(): Promise<number[]> {
     await this.#readRest();
     const { numberOf } = this.numbered;
-    return [...numberOf.keys()].filter((place) => numberOf[place] === 0);
+    const lacking: number[] = [];
+    for (let place = 0; place < numberOf.length; place++)
+      if (numberOf[place] === 0) lacking.push(place);
+    return lacking;
   }
 
   /** The rates of these places may have come into the store: they are read again. */

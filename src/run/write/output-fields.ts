@@ -233,8 +233,10 @@ async function placeKinds(
       for (let from = 0; from < lacking.length; from += PLACES_PER_READ)
         await putWithAreas(withAreas!, lacking.slice(from, from + PLACES_PER_READ));
       fields.fillEmpty(cells);
-      if (lossNote !== null)
-        for (const cell of cells) kindOf[cell] = noteLosses(cell, kindOf[cell]!);
+      for (let index = 0; lossNote !== null && index < cells.length; index++) {
+        const cell = cells[index]!;
+        kindOf[cell] = noteLosses(cell, kindOf[cell]!);
+      }
       const { tables, times } = fields;
       const kinds = this.fields();
       const empty = scan.layout.hasPoints ? 1 : 0;

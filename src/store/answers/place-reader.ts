@@ -1,5 +1,6 @@
 import { threadId } from 'node:worker_threads';
 import { isoDay } from '../../base/format-numbers.ts';
+import { ByteNumbers } from '../../formats/packed/byte-numbers.ts';
 import { FieldPacker, skipFields, TAGS } from '../../formats/packed/packed-fields.ts';
 import { placeWriter } from '../../formats/packed/place-table.ts';
 import { cellNumber } from '../../geo/cell-slots.ts';
@@ -78,8 +79,10 @@ export function placeReader(
   const numbers = new FieldPacker({ numberOf: () => -1, textOf: () => '' });
   /** The forms that the caller knows, by their key. */
   const forms = new Map<string, number>();
-  /** The numbers of the fields that the caller knows, by their bytes. */
-  const known = new Map<string, number>();
+  /** The fields of the numbered answer that this reader has met, the number of each, and how many of them the caller knows. */
+  const met = new ByteNumbers();
+  const numbersOfMet: number[] = [];
+  let given = 0;
   const facts: PlaceFacts = { size: 0, oldest: 0, isComplete: true, isPlain: true };
   let words: DataView = new DataView(new ArrayBuffer(0));
   let target: Uint8Array | null = null;
@@ -229,22 +232,15 @@ export function placeReader(
     bytes: Buffer,
     { states, froms, tos }: FoundAnswers,
     place: number,
-    result: MutableResult,
   ): void {
     const index = sought.length;
     if (states[index] !== FOUND.fresh) {
       numberOf[place] = 0;
       return;
     }
-    const key = bytes.toString('latin1', froms[index]!, tos[index]!);
-    let number = known.get(key);
-    if (number === undefined) {
-      number = Atomics.add(taken, 0, 1) + 1;
-      known.set(key, number);
-      const fields = Uint8Array.from(bytes.subarray(froms[index]!, tos[index]!));
-      result.numbered.push({ number, fields });
-    }
-    numberOf[place] = number;
+    const own = met.numberOf(bytes, froms[index]!, tos[index]!);
+    if (own === numbersOfMet.length) numbersOfMet.push(Atomics.add(taken, 0, 1) + 1);
+    numberOf[place] = numbersOfMet[own]!;
   }
 
   function take(
@@ -256,7 +252,7 @@ export function placeReader(
     result: MutableResult,
   ): void {
     const found = find(bytes, from, to);
-    if (numbered !== null) putNumber(numbered, bytes, found, number, result);
+    if (numbered !== null) putNumber(numbered, bytes, found, number);
     readFacts(bytes, found);
     const parsed = failures === null || facts.isComplete ? null : parsedFailures(failures);
     // The stored row, as it was before fields of the present are emptied.
@@ -353,11 +349,16 @@ export function placeReader(
         forms: [],
         ratings: new Float64Array(rated.length * SUMS_A_TOPIC),
         uncounted: [],
-        numbered: [],
       };
       for await (const block of blocks) takeBlock(block, result);
+      const first = given;
+      given = met.size;
       return {
         ...result,
+        numbered: {
+          numbers: Uint32Array.from(numbersOfMet.slice(first)),
+          fields: met.bytesFrom(first),
+        },
         reader: threadId,
         pairs: Int32Array.from(result.pairs),
         left: writer.flush(),
@@ -371,7 +372,6 @@ interface MutableResult {
   readonly forms: StoredForm[];
   readonly ratings: Float64Array<ArrayBuffer>;
   readonly uncounted: number[];
-  readonly numbered: { readonly number: number; readonly fields: Uint8Array }[];
 }
 
 /** Whether some fields are all null: each takes a byte. */

@@ -88,8 +88,8 @@ export interface PlacesRead {
   readonly ratings: Float64Array;
   /** Pairs of a place and the index of a rated topic that the sums leave out: its rating has no tag of its own. */
   readonly uncounted: readonly number[];
-  /** The packed fields of the numbered answer that this reader has not given before. */
-  readonly numbered: readonly { readonly number: number; readonly fields: Uint8Array }[];
+  /** The packed fields of the numbered answer that this reader has not given before, one after the other, with their numbers. */
+  readonly numbered: { readonly numbers: Uint32Array; readonly fields: Uint8Array };
   readonly left: BlocksLeft;
 }
 
