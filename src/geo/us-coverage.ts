@@ -234,6 +234,8 @@ const TOLD_METERS = 50_000;
 export function kmOffCoast(location: Location): number | null {
   // Where no place of the tile is near, nothing is measured.
   if (tileCoverage(tiles.large, location) !== MIXED) return null;
+  // On a neighbour's land it is nearer to that, wherever the coast is.
+  if (outlineHolds(foreignOutline(), location)) return null;
   const meters = metersToEdges(nationOutline(), location, TOLD_METERS);
   const isFar = meters > COAST_MARGIN_METERS && meters < Number.POSITIVE_INFINITY;
   if (!isFar || isForeignWithin(location, Math.min(meters, FARTHEST_METERS))) return null;
@@ -243,6 +245,9 @@ export function kmOffCoast(location: Location): number | null {
 function isOffCoast(location: Location): boolean {
   // Most places outside the shapes are near the coast, and a short search reads few edges.
   const near = metersToEdges(nationOutline(), location, 2_000);
+  // A neighbour's land has a border alone, and no coast of the US.
+  if (near > BORDER_MARGIN_METERS && outlineHolds(foreignOutline(), location))
+    return isNearIsland(location, 0);
   const meters =
     near < Number.POSITIVE_INFINITY
       ? near

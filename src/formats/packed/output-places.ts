@@ -11,6 +11,7 @@ import {
   placeFinder,
   placeWriter,
   takenBytes,
+  viewed,
 } from './place-table.ts';
 
 /** Packed fields of all places. */
@@ -72,7 +73,7 @@ export function packedFinder({
 }: Pick<OutputPlaces, 'tables'>): (place: number) => FoundPlace {
   const finders = tables.map(({ table }) => placeFinder(table));
   if (finders.length === 1 && !tables[0]!.skip) return finders[0]!;
-  const joined: FoundPlace = { bytes: Buffer.alloc(1024), from: 0 };
+  let joined: FoundPlace = { ...viewed(Buffer.alloc(1024)), from: 0 };
   return (place) => {
     let used = 0;
     for (const [index, find] of finders.entries()) {
@@ -81,9 +82,9 @@ export function packedFinder({
       const from = skipFields(bytes, first, skip);
       const to = skipFields(bytes, from, width);
       if (used + to - from > joined.bytes.length) {
-        const grown = Buffer.alloc(2 * (used + to - from));
-        joined.bytes.copy(grown, 0, 0, used);
-        joined.bytes = grown;
+        const grown = viewed(Buffer.alloc(2 * (used + to - from)));
+        joined.bytes.copy(grown.bytes, 0, 0, used);
+        joined = { ...grown, from: 0 };
       }
       used += bytes.copy(joined.bytes, used, from, to);
     }

@@ -161,58 +161,66 @@ const WINDOW_BYTES = 64 * 1024;
 /** Where the fields of a place are: `bytes` from `from` on. */
 export interface FoundPlace {
   bytes: Buffer;
+  /** The same bytes, for numbers. */
+  view: DataView;
   from: number;
+}
+
+/** Bytes with their view. */
+type Viewed = Pick<FoundPlace, 'bytes' | 'view'>;
+
+/** The bytes of an array, and what reads numbers in them. */
+export function viewed({ buffer, byteOffset, byteLength }: Uint8Array): Viewed {
+  return {
+    bytes: Buffer.from(buffer, byteOffset, byteLength),
+    view: new DataView(buffer, byteOffset, byteLength),
+  };
 }
 
 /** Makes what finds the fields of a place: the result is valid until the next call. In the file, places that come in its order are read
  * in windows, others one by one. */
 export function placeFinder(table: PlaceTable): (place: number) => FoundPlace {
   const { memory, file, more, entries } = table;
-  const asBuffer = (bytes: Uint8Array) =>
-    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const first = asBuffer(memory);
+  const first = viewed(memory);
   const inMemory = Math.floor(memory.length / BLOCK_BYTES);
-  const found: FoundPlace = { bytes: first, from: 0 };
-  const rest = new Map([...more].map(([number, bytes]) => [number, asBuffer(bytes)]));
-  let window: Buffer | null = null;
-  let one: Buffer = Buffer.alloc(0);
+  const found: FoundPlace = { ...first, from: 0 };
+  const rest = new Map([...more].map(([number, bytes]) => [number, viewed(bytes)]));
+  let window: Viewed | null = null;
+  let one = viewed(new Uint8Array(0));
   let [begin, end, last, inTurn] = [0, 0, -1, 0];
+
+  function foundIn({ bytes, view }: Viewed, from: number): FoundPlace {
+    found.bytes = bytes;
+    found.view = view;
+    found.from = from;
+    return found;
+  }
 
   function findInFile(position: number): FoundPlace {
     const most = longestPlace(table);
-    if (window !== null && position >= begin && position + most <= end) {
-      found.bytes = window;
-      found.from = position - begin;
-      return found;
-    }
+    if (window !== null && position >= begin && position + most <= end)
+      return foundIn(window, position - begin);
     inTurn = position > last && position < last + 2 * most ? inTurn + 1 : 0;
     last = position;
-    found.from = 0;
     if (inTurn > 1 || (position > begin && position < end)) {
-      window ??= Buffer.allocUnsafeSlow(Math.max(WINDOW_BYTES, 2 * most));
+      window ??= viewed(Buffer.allocUnsafeSlow(Math.max(WINDOW_BYTES, 2 * most)));
+      const { bytes } = window;
       begin = position;
       // The end of the file is shorter than the longest place may be.
-      end = position + Math.max(most, readSync(file!, window, 0, window.length, position));
-      found.bytes = window;
-    } else {
-      if (one.length < most) one = Buffer.allocUnsafeSlow(most);
-      readSync(file!, one, 0, most, position);
-      found.bytes = one;
+      end = position + Math.max(most, readSync(file!, bytes, 0, bytes.length, position));
+      return foundIn(window, 0);
     }
-    return found;
+    if (one.bytes.length < most) one = viewed(Buffer.allocUnsafeSlow(most));
+    readSync(file!, one.bytes, 0, most, position);
+    return foundIn(one, 0);
   }
 
   return (place) => {
     const at = (entries[place]! - 1) * WORD_BYTES;
     const block = Math.floor(at / BLOCK_BYTES);
     const own = rest.size > 0 ? rest.get(block) : undefined;
-    if (own !== undefined) {
-      found.bytes = own;
-      found.from = at - block * BLOCK_BYTES;
-    } else if (block < inMemory) {
-      found.bytes = first;
-      found.from = at;
-    } else return findInFile(at - inMemory * BLOCK_BYTES);
-    return found;
+    if (own !== undefined) return foundIn(own, at - block * BLOCK_BYTES);
+    if (block < inMemory) return foundIn(first, at);
+    return findInFile(at - inMemory * BLOCK_BYTES);
   };
 }

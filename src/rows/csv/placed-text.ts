@@ -165,7 +165,7 @@ export function placedText(
       view.setUint32(begin + (word << 2), kindWords[word]!, true);
     let to = begin + kindSize;
     if (times !== null) to = putTime(place, to);
-    const { bytes: packed, from } = find(place);
+    const { bytes: packed, view: numbers, from } = find(place);
     let at = from;
     for (let field = 0; field < width; field++) {
       const tag = packed[at]!;
@@ -177,7 +177,7 @@ export function placedText(
         to += size;
         at++;
       } else if (tag === MILLIONTHS && hasPoint) {
-        to = putMillionths(packed.readInt32LE(at + 1), to);
+        to = putMillionths(numbers.getInt32(at + 1, true), to);
         at += 5;
       } else if (tag === SMALL) {
         const value = packed[at + 1]!;

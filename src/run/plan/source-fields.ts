@@ -249,7 +249,8 @@ export class SourceFields implements Disposable {
     }
     for (let at = 0; at < pairs.length; at += 2)
       this.#formOf[pairs[at]!] = numbers[pairs[at + 1]!]!;
-    for (let at = 0; at < ratings.length; at++) this.ratings[at]! += ratings[at]!;
+    const sums = this.ratings;
+    for (let at = 0; at < sums.length; at++) sums[at]! += ratings[at]!;
     for (const number of uncounted) this.uncounted.push(number);
     takeBlocks(this.table, left);
     this.#tellDisk(left.problem);

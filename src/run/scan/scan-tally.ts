@@ -201,7 +201,10 @@ export class ScanTally implements Disposable {
       const number = numbers[row]!;
       const other = others[next];
       if (other?.index === row) {
-        this.#findIn(other, { line: other.line + linesBefore, ...(part !== undefined && { part }) });
+        this.#findIn(other, {
+          line: other.line + linesBefore,
+          ...(part !== undefined && { part }),
+        });
         next++;
       } else if (number < 0) {
         this.#addUnlocated('outside_us', LOCATION_NOTES.outside_us);
