@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { guessUtf16, hasAsciiInLetters } from '../../src/rows/text-encoding.ts';
+import {
+  encodingNote,
+  encodingOf,
+  guessUtf16,
+  hasAsciiInLetters,
+} from '../../src/rows/text-encoding.ts';
 
 const little = (text: string) => Buffer.from(text, 'utf16le');
 const big = (text: string) => Buffer.from(text, 'utf16le').swap16();
@@ -31,4 +36,19 @@ test('the second byte of a letter may be one of ASCII in the encodings of East A
     ),
     [true, true, true, true, false, false],
   );
+});
+
+test('an encoding is guessed only where nothing states it, and a guess that is not UTF-8 is told', () => {
+  const head = Buffer.from('name,lat\nCaf\xe9,25\n', 'latin1');
+  const found = encodingOf({ head, utf16: null }, undefined);
+  assert.deepEqual(found, { encoding: 'windows-1252', isEncodingGuessed: true });
+  assert.match(encodingNote(head, found)!, /was read as windows-1252/);
+  const named = encodingOf({ head, utf16: null }, 'windows-1252');
+  assert.deepEqual(named, { encoding: 'windows-1252', isEncodingGuessed: false });
+  assert.equal(encodingNote(head, named), null);
+  const converted = encodingOf({ head, utf16: 'utf-16le' }, 'utf-16le');
+  assert.deepEqual(converted, { encoding: 'utf-8', isEncodingGuessed: false });
+  const marked = Buffer.from('\xef\xbb\xbflat', 'latin1');
+  const byMark = encodingOf({ head: marked, utf16: null }, undefined);
+  assert.deepEqual(byMark, { encoding: 'utf-8', isEncodingGuessed: false });
 });
