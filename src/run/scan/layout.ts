@@ -87,9 +87,14 @@ export interface UsedColumns {
   readonly codes?: Readonly<Record<string, string>>;
 }
 
-/** Without it, a misspelt value column would be noticed in the output only. */
-const RATES_ALONE =
-  'Losses are rates without amounts, because no value column is recognized. Name it: --order-by COLUMN (order_by: {column: COLUMN} in the job file).';
+/** Says why losses have no amounts: without it, a misspelt value column would be noticed in the output only. */
+function ratesAlone({ orderBy }: Job): string {
+  const cause =
+    orderBy.kind === 'file'
+      ? 'the order of the file is asked for, so no value column is read'
+      : 'no value column is recognized';
+  return `Losses are rates without amounts, because ${cause}. Name it: --order-by COLUMN (order_by: {column: COLUMN} in the job file).`;
+}
 
 /** Reads the head of a file, and decides its layout. @throws INPUT_*, OUTPUT_UNWRITABLE */
 export async function findLayout(rowFile: RowSource, job: Job): Promise<Layout> {
@@ -168,7 +173,7 @@ function decideLayout(
       note,
       rowFile.note,
       isConverted ? rowFile.conversionNote : rowFile.ownFormatNote,
-      losses === 'rates' ? RATES_ALONE : null,
+      losses === 'rates' ? ratesAlone(job) : null,
       ...codes.map(codeColumnNote),
     ].filter((words) => words != null),
     dropFrom,
