@@ -16,7 +16,7 @@ import { missingSection, qualitySection, sourcesSection } from './quality.ts';
 /** In cascade order. */
 const STYLES = ['base.css', 'page.css', 'map.css', 'tables.css', 'media.css'];
 
-const SCRIPTS = ['map.js', 'locations.js', 'report.js'];
+const SCRIPTS = ['map-names.js', 'map.js', 'locations.js', 'report.js'];
 
 /** The style of all reports. Its rules are for `body` or another element of the class `report`, in a document or a shadow root. */
 export const reportStyle = (): string => STYLES.map(asset).join('') + toneStyle();

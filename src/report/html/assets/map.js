@@ -1,12 +1,3 @@
-// Where a name may stand: on which side of its point it begins, and pixels to the right and down.
-const PLACES = {
-  state: [0, -18, 18, -32, 32].flatMap((down) => [0, -24, 24].map((toRight) => [0, toRight, down])),
-  city: [5, 16, 28].flatMap((gap) => [-1, 1].map((side) => [side, side * gap, 0])),
-  county: [0, -16, 16].map((down) => [0, 0, down]),
-};
-
-const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
-
 // The map: topic and measure, zoom, the level of detail and the names that fit it. `state` is what was chosen: it outlives the drawing.
 export function setUpMap(root, state) {
   const byId = (id) => root.getElementById(id);
@@ -79,7 +70,6 @@ export function setUpMap(root, state) {
     return boxes;
   };
 
-  // Names that have room, the most important first: none on another, none across a dot. Hexagons cover the land, and names stand on them.
   // Close enough to tell single places apart.
   const isClose = () => view.k > mostZoom / 2;
   const drawNames = (boxes) => {
@@ -91,45 +81,13 @@ export function setUpMap(root, state) {
       half: 75 * scale,
       high: 22 * scale,
     };
-    const taken = data.kind === 'point' ? [...boxes, buttons] : [buttons];
-    const meets = (a) => (b) =>
-      Math.abs(a.x - b.x) <= a.half + b.half && Math.abs(a.y - b.y) <= a.high + b.high;
-    const isFree = (one) =>
-      (one.x - one.half) * view.k + view.x > 0 &&
-      (one.x + one.half) * view.k + view.x < WIDTH &&
-      isInView([one.x, one.y]) &&
-      !taken.some(meets(one));
-    // Below its middle is the line that a text stands on.
-    const write = (kind, name, x, y, anchor = 'middle') =>
-      `<text class="${kind}" text-anchor="${anchor}" x="${x}" y="${y + 4 * scale}">${name}</text>`;
+    const isInside = ({ x, y, half }) =>
+      (x - half) * view.k + view.x > 0 && (x + half) * view.k + view.x < WIDTH && isInView([x, y]);
     const ids = isClose() ? data.finds.filter(([kind]) => kind === 'location') : [];
     const named = [...ids.map(([, name, x, y]) => ['city', escaped(name), x, y, WIDTH]), ...names];
-    const written = named.flatMap(([kind, name, x, y, width]) => {
-      const [half, high] = [name.length * (kind === 'state' ? 4.4 : 3.8) * scale, 8 * scale];
-      if (width < 2 * half) return [];
-      const boxOf = ([side, toRight, down]) => ({
-        x: x + side * half + toRight * scale,
-        y: y + down * scale,
-        ...{ half, high, side },
-      });
-      const dot = { x, y, half: scale, high: scale };
-      const isMarked = data.kind === 'point' && boxes.some(meets(dot));
-      const hasDot = kind === 'city' && !isMarked;
-      if (hasDot && !isFree(dot)) return [];
-      // Farther from its place a name is read only beside the mark that covers it.
-      const place = PLACES[kind]
-        .slice(0, hasDot ? 2 : undefined)
-        .map(boxOf)
-        .find(isFree);
-      if (place === undefined) return [];
-      taken.push(place);
-      const anchor = { [-1]: 'end', 0: 'middle', 1: 'start' }[place.side];
-      const text = write(kind, name, place.x - place.side * half, place.y, anchor);
-      if (!hasDot) return [text];
-      taken.push(dot);
-      return [write(kind, '·', x, y), text];
-    });
-    layer.innerHTML = written.join('');
+    // Hexagons cover the land, and names stand on them.
+    const dots = data.kind === 'point' ? boxes : [];
+    layer.innerHTML = namesWithRoom(named, { dots, buttons, scale, isInside }).join('');
   };
 
   const move = () => {
