@@ -25,6 +25,8 @@ export interface SchemaWords {
   readonly hides: (path: MemberPath, text: string) => boolean;
   /** No message has a value, a mistyped one neither. */
   readonly repeatsNothing?: true;
+  /** The value of an option cannot be a map: no message names one. */
+  readonly isOption?: boolean;
 }
 
 /** The words for a file whose names have no meaning elsewhere.
@@ -249,7 +251,9 @@ function ofUnion(
     const valid = all.flatMap((branch) =>
       branch.code === 'invalid_value' ? branch.values.map(String) : [],
     );
-    if (valid.length > 0) return [{ path, message: noSuchValue(path, value, valid, words, map) }];
+    const orElse = words.isOption === true ? undefined : map;
+    if (valid.length > 0)
+      return [{ path, message: noSuchValue(path, value, valid, words, orElse) }];
   }
   const depth = (issues: readonly SchemaIssue[]) =>
     Math.max(...issues.map((branch) => branch.path.length));

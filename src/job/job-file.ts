@@ -60,11 +60,15 @@ function variableIssues(settings: object, path: readonly PropertyKey[] = []): Sc
 }
 
 /** Checks the settings of a job file, an option or a program; they are usable if there are no issues. */
-export function checkSettings(given: unknown): {
+export function checkSettings(
+  given: unknown,
+  isOption = false,
+): {
   settings: JobFile;
   issues: readonly SchemaIssue[];
 } {
-  const { data, issues } = checkWritten(jobFileSchema, given, wordsOfSettings);
+  const words = () => ({ ...wordsOfSettings(), isOption });
+  const { data, issues } = checkWritten(jobFileSchema, given, words);
   return data === null
     ? { settings: {}, issues }
     : { settings: data, issues: variableIssues(data) };

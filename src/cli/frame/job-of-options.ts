@@ -232,11 +232,10 @@ function checkedPart(option: JobOption, given: Given, shown: string, help: strin
     isWithoutAddress
       ? { service: { ...(part.service as object), base_url: 'http://localhost' } }
       : part,
+    true,
   );
   if (issues.length > 0) {
-    // A map of settings is for the job file.
-    const [{ message: fault, hint = help }] = issues as [SchemaIssue];
-    const message = fault.replace(', sample or a map of settings', ' or sample');
+    const [{ message, hint = help }] = issues as [SchemaIssue];
     throw usageError(`${shown}: ${message}`, hint);
   }
   return isWithoutAddress && typeof settings.service === 'object'
