@@ -291,7 +291,7 @@ const REFUSED: readonly FaultCase[] = [
   fault('503, Retry-After a year', 'asked', 'free', status(503, {}, { 'retry-after': YEAR_S }), {
     alone: true,
   }),
-  fault('503, Retry-After 9 minutes', 'asked', 'free', status(503, {}, { 'retry-after': '540' }), {
+  fault('503, Retry-After 9 minutes', 'waited', 'free', status(503, {}, { 'retry-after': '540' }), {
     alone: true,
   }),
   fault('502 with a code', 'upstream', 'free', status(502, refused('UPSTREAM_UNAVAILABLE'))),

@@ -90,6 +90,14 @@ const ENDS: Readonly<Record<string, End>> = {
     paid: 0,
     isUnanswered: true,
   },
+  // The calls in flight wait once: a second wait would be beyond ten minutes.
+  waited: {
+    exit: EXIT.serviceDown,
+    statuses: UNDONE,
+    requests: 2 * AT_WORK,
+    paid: 0,
+    isUnanswered: true,
+  },
   dear: { exit: EXIT.paused, statuses: ['ok', 'deferred'], requests: CALLS, paid: 1 },
   quota: { exit: EXIT.paused, statuses: ['deferred'], requests: SOCKETS, paid: 0 },
   keys: { exit: EXIT.keyRefused, statuses: ['deferred'], requests: SOCKETS, paid: 0 },
