@@ -15,6 +15,7 @@ import { TopicsStep } from './topics-step.js';
 
 /* All steps are on one page; each depends on the ones above. */
 
+/** Without the reply to `/api/about`: the header and the error. Without an open file: the first step alone. */
 function Page() {
   const isOpen = file.value !== null;
   return html`
@@ -52,8 +53,10 @@ async function onBack() {
   priceAgain();
 }
 
+/** The id of the file in the address, `#file=ID`; undefined where there is none. */
 const fileOfAddress = () => /^#file=([0-9a-f]+)$/.exec(window.location.hash)?.[1];
 
+/** Sets what the style sheets need, and the title of the window: the name of the file, after an error if the server is gone. */
 effect(() => {
   document.documentElement.toggleAttribute('data-dock', file.value !== null);
   document.documentElement.toggleAttribute('data-offline', isLost.value);
@@ -62,6 +65,7 @@ effect(() => {
 });
 
 addEventListener('pagehide', keepReport);
+/** Back and Forward open the file of the address; without one, the page is loaded again. */
 addEventListener('popstate', () => {
   const id = fileOfAddress();
   if (id === undefined) window.location.reload();

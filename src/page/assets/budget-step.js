@@ -23,17 +23,21 @@ const startError = signal(null);
 /** What is asked in the dialog: a budget, and the choice that was priced; null: nothing is. */
 const confirmed = signal(null);
 
+/** The error of a start is removed when the file is closed. */
 effect(() => {
   if (state.file.value === null) startError.value = null;
 });
 
+/** Writes a number of credits into the budget field; `state.budget` is read from its text. */
 function setBudget(credits) {
   state.budgetText.value = grouped(credits);
 }
 
+/** Whether the budget exceeds the limit that `perilbook ui` was started with; false without a limit. */
 const isAboveLimit = () =>
   state.about.value.most_budget !== null &&
   (state.budget.value ?? 0) > state.about.value.most_budget;
+/** Whether the budget field holds no whole number, or one above the limit. False for an empty field and for local data. */
 const isWrong = () =>
   !state.isLocal.value &&
   ((state.budgetText.value.trim() !== '' && state.budget.value === null) || isAboveLimit());
@@ -52,6 +56,7 @@ const isRefused = () =>
   state.keyRefusal.value !== null &&
   (state.budget.value ?? 1) > 0 &&
   (state.priced.value?.summary.credits ?? 0) > 0;
+/** Needs a price with places, no run in progress, no refused key, and a valid budget where the run can spend credits. */
 const canStart = () =>
   !isWorking.value &&
   !isRefused() &&
@@ -109,6 +114,7 @@ export async function goOn() {
   await ask();
 }
 
+/** At the lower edge: the progress of a run, or the form that starts one; then the error of the last start. */
 export function BudgetStep() {
   return html`<section id="budget-step" class="dock" aria-labelledby="budget-title">
     <h2 id="budget-title" class="unseen">${isFree() ? 'Start' : 'Budget'}</h2>
@@ -125,6 +131,7 @@ function KeyError() {
   <//>`;
 }
 
+/** The budget, what it buys, and Start; only Start and its words where nothing can be spent. */
 function Form() {
   const stale = state.price.isStale.value ? 'stale' : '';
   const planned = state.priced.value?.summary.credits ?? 0;
@@ -155,6 +162,7 @@ function Form() {
   </form>`;
 }
 
+/** The label of Start. It ends in `…` where a dialog asks for confirmation first. */
 function startWords() {
   if (isDone()) return 'Run again';
   if (state.isAllHere.value) return 'Write the file';
@@ -201,6 +209,7 @@ function budgetWords(planned) {
   return `The rest of the price (${grouped(planned)}) is deferred and can be bought later. ${start}`;
 }
 
+/** From 0 to `mostUseful` credits; disabled where that is 0. An arrow key moves it by 1 % of that, Page Up by 10 %. */
 function Slider() {
   const most = state.mostUseful.value;
   const says =
@@ -245,6 +254,7 @@ export function Confirmation() {
   </dialog>`;
 }
 
+/** In the dialog: what the account has left, and the price where the budget differs. Without credits, only that the output is written. */
 function askWords(credits) {
   if (credits === 0) return 'The output is written from the answers in the store.';
   const { summary, account } = state.priced.value;
@@ -258,12 +268,14 @@ function askWords(credits) {
   return `${payer} has ${grouped(left ?? 0)} left in this period.${rest}`;
 }
 
+/** In the dialog: whether the credits are billed. Only those of the sample are not. */
 function moreWords() {
   return state.priced.value.summary.source.kind === 'sample'
     ? 'The embedded service answers with sample data. Its credits are not billed.'
     : 'The provider charges them. They cannot be refunded.';
 }
 
+/** Beside Start where nothing can be spent: how many places it looks up, that it only writes the file, or why not to start. */
 function freeWords({ cells, cells_cached, cells_rejected }) {
   if (cells === 0) return NOTHING_TO_START;
   if (isDone()) return 'Complete. To run again with changes, change a step above.';

@@ -5,8 +5,10 @@ import { choose, chosen, file, folds, price, readAgain } from './state.js';
 
 const readError = signal(null);
 
+/** A column without a name is shown by its number, from 1. @param index from 0 */
 const nameOf = (name, index) => name || `column ${index + 1}`;
 
+/** Reads the file again. An error is shown in the step. @param header whether the first line has column names */
 async function chooseHeader(header) {
   readError.value = null;
   await readAgain(header).catch((error) => {
@@ -31,6 +33,7 @@ function orders({ columns: names, order, tiv }) {
   ];
 }
 
+/** The columns that are read, what the price says of the rows, and the first rows. The pickers are folded where the columns are certain. */
 export function ColumnsStep() {
   const { columns: names, note, location } = file.value;
   const { lat, lng, order } = chosen.value;
@@ -61,6 +64,7 @@ export function ColumnsStep() {
   </section>`;
 }
 
+/** Lists to choose latitude, longitude and value; also the order in a column with both, and whether the first line is data. */
 function Pickers() {
   const { columns: names, hasHeaderLine, header } = file.value;
   const options = names.map((name, index) => [index, nameOf(name, index)]);
@@ -88,6 +92,7 @@ function Pickers() {
     ${hasHeaderLine && html`<p id="header-choice"><label class="check"><input type="checkbox" id="no-header" checked=${!header} onChange=${({ currentTarget }) => chooseHeader(!currentTarget.checked)} />The first line is data, not column names</label></p>`}`;
 }
 
+/** The number of rows, of located ones and of distinct places; of rows invalid or outside the US only where there are any. */
 function rowsWords({ rows, located, invalid, outside_us, cells }) {
   const parts = [
     `${grouped(located)} located`,
@@ -97,6 +102,7 @@ function rowsWords({ rows, located, invalid, outside_us, cells }) {
   return `${counted(rows, 'row')}: ${parts.filter(Boolean).join(', ')}; ${counted(cells, 'distinct place')}.`;
 }
 
+/** One table row for each problem: the first row that has it, counted in `unit`, how many have it, and the reason. */
 function Findings({ findings, unit }) {
   return html`<div id="findings">
     <h3>Problems in the rows</h3>

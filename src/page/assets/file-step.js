@@ -13,7 +13,8 @@ const isOver = signal(false);
 
 let isBusy = false;
 
-/** @param isOwn whether the user has just opened it: what follows gets the focus, and Back leads to the file before */
+/** Opens the file that `work` resolves to; nothing while another is being opened. After a failure no file is open.
+ * @param isOwn whether the user has just opened it: what follows gets the focus, and Back leads to the file before */
 async function open(work, isOwn) {
   if (isBusy) return;
   isBusy = true;
@@ -38,8 +39,10 @@ async function open(work, isOwn) {
   }
 }
 
+/** Opens a file that the server has, by its id. It adds no entry to the history and leaves the focus where it is. */
 export const openAgain = (id) => open(() => getAgain(id), false);
 
+/** Uploads a file that the user chose or dropped, shows the share that is sent, and opens it. */
 const send = (picked) =>
   open(async () => {
     uploaded.value = undefined;
@@ -48,6 +51,7 @@ const send = (picked) =>
     });
   }, true);
 
+/** Gets the sample from the server, and uploads it as a user's file, `sample.csv`. */
 async function sendSample() {
   const text = await fetch('/assets/sample.csv').then((response) => response.blob());
   void send(new File([text], 'sample.csv'));
@@ -66,6 +70,7 @@ const FORMATS = {
   topojson: 'TopoJSON',
 };
 
+/** How to open a file, folded once one is open; the upload's progress and an error. A file can be dropped anywhere on the page. */
 export function FileStep() {
   useEffect(() => {
     const over = (event) => {
@@ -92,6 +97,7 @@ export function FileStep() {
   </section>`;
 }
 
+/** An upload, the sample, or a path on this machine; below, an example until a file is open. */
 function Opener() {
   const pick = ({ currentTarget }) => {
     const [picked] = currentTarget.files;
@@ -144,6 +150,7 @@ function Example() {
     </table></div></figure>`;
 }
 
+/** The line of the folded step: path (of an upload, the name), format, size and number of columns. */
 function fileWords({ name, path, format, bytes, columns }) {
   return `${path ?? name}: ${FORMATS[format] ?? format.toUpperCase()}, ${byteSize(bytes)}, ${counted(columns.length, 'column')}`;
 }

@@ -4,6 +4,7 @@ import { h } from 'preact';
 /** Markup of the page. Values become text, never markup: they come from files. */
 export const html = htm.bind(h);
 
+/** Adds a full stop to a text that has no end mark. */
 const sentence = (text) => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
 /** An error and its hint; nothing for null. */
@@ -33,6 +34,7 @@ export function Fold({ name, title, line, isOpen, children }) {
   </details>`;
 }
 
+/** The options of a list. @param values pairs of value and text @param chosen the selected value, compared as text */
 export function Options({ values, chosen }) {
   return values.map(
     ([value, text]) =>

@@ -11,6 +11,7 @@ const WAYS = [
   ['enterprise', 'Enterprise bundles', null],
 ];
 
+/** The price in credits; for local data, the places to look up. A curve and the ways to buy where there is something to buy. */
 export function PriceStep() {
   const { value, error, question } = price.answer.value;
   const summary = value?.summary ?? null;
@@ -71,6 +72,7 @@ function Curve({ curve, summary: { credits, credits_available: left } }) {
 /** A way that is shown for comparison alone, and costs so many times the cheapest one, is only named. */
 const TOO_DEAR = 5;
 
+/** A table of the ways to buy. @param ways what each costs, by its name */
 function Ways({ ways }) {
   const isShown = ([way, , value]) =>
     value !== null || ways[way].credits < TOO_DEAR * Math.max(1, ways.cheapest.credits);
@@ -82,6 +84,7 @@ function Ways({ ways }) {
   </table>${dear.length > 0 && html`<p id="ways-dear" class="soft small">${dear.join(', ')}: ${TOO_DEAR} times as many credits, or more.</p>`}</div>`;
 }
 
+/** One row. @param value the setting `optimize` that it sets; null: only for comparison @param lacks topics that it never returns */
 function Way({
   way,
   title,
@@ -114,11 +117,13 @@ function firstTitles(slugs, most) {
   return `${titles.slice(0, most).join(', ')} and ${titles.length - most} more`;
 }
 
+/** What follows the number of credits: for how many places, and how many of them have their answers in the store. */
 function wordsOf({ credits, cells, cells_cached }) {
   const cached = cells_cached > 0 ? ` (${grouped(cells_cached)} in the store already)` : '';
   return `${credits === 1 ? 'credit' : 'credits'} for ${counted(cells, 'place')}${cached}`;
 }
 
+/** What follows the number of places to look up. @param left that number @param cells all places */
 function localWords({ cells, cells_cached }, left) {
   const cached = cells_cached > 0 ? ` of ${grouped(cells)}; the others are in the store` : '';
   return `${left === 1 ? 'place' : 'places'} to look up${cached}`;
@@ -145,6 +150,7 @@ function sourceNotes(source) {
   return `Data: ${[...names].join(', ')}.${lacks}${counts}${missing}${boundaries}`;
 }
 
+/** Whether the price fits this billing period, and else when the rest can be complete; where nothing is charged, why. */
 function verdictOf({ credits, credits_available, ways, source }, account) {
   if (isAllHere.value) return 'All answers are here. A run only writes the file.';
   if (source.kind === 'local')
@@ -161,6 +167,7 @@ function verdictOf({ credits, credits_available, ways, source }, account) {
   return `It does not fit this period: ${left}, when new ones come. The rest can be complete ${when}.`;
 }
 
+/** Credits that are saved, what is bought by area, and what the keys may not call; empty where there is nothing of these. */
 function notesOf({ saved, scopes, areas }) {
   const savings = [
     saved.by_cells > 0 ? `${counted(saved.by_cells, 'credit')} by buying each place once` : '',
@@ -175,6 +182,7 @@ function notesOf({ saved, scopes, areas }) {
   return [...words, ...scopes].filter(Boolean).join(' ');
 }
 
+/** How many places are bought for their whole area, or why each is bought on its own. @param saved in credits */
 function areaWords(areas, saved) {
   if (areas.each_place)
     return `${counted(areas.areas_verified, 'area')} verified, ${areas.areas_differed} differed: the boundaries on this machine are not those of the service, so each place is bought for itself.`;

@@ -20,6 +20,7 @@ let asking = new AbortController();
 let timer = null;
 let mayDrawAt = 0;
 
+/** Hidden until a report is drawn. Makes the shadow root that `drawReport` fills; links within the report scroll to their target. */
 export function Report() {
   const host = useRef(null);
   useLayoutEffect(() => {
@@ -43,6 +44,7 @@ export function Report() {
   </section>`;
 }
 
+/** Requests the report of the open file's run and shows it, or an error. Cancels an earlier request. Sets `story`. */
 export async function drawReport() {
   clearTimeout(timer);
   timer = null;
@@ -84,6 +86,7 @@ export function renewReport() {
   timer ??= setTimeout(drawReport, Math.max(0, mayDrawAt - performance.now()));
 }
 
+/** Empties and hides the report; cancels a request and a planned drawing. */
 export function closeReport() {
   asking.abort();
   clearTimeout(timer);

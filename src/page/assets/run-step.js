@@ -33,8 +33,10 @@ const PAUSES = {
 /** Long enough for a screen reader to say the last one. */
 const SPEAK_MS = 15_000;
 
+/** Whether progress counts places instead of credits. @param source null until the run is connected */
 const isUncharged = (source) => source === 'local' || source === 'sample';
 
+/** The heading: the phase of the run, or how it ended. A lost connection during a run comes first. */
 function titleOf({ phase, end, source }) {
   if (isUnknown.value) return 'Connection lost';
   if (end !== null)
@@ -42,6 +44,7 @@ function titleOf({ phase, end, source }) {
   return phase === 'buying' && source === 'local' ? 'Looking up' : TITLES[phase];
 }
 
+/** The latest run of the open file; nothing before the first. @param onGoOn called by the button Resume */
 export function RunStep({ onGoOn }) {
   if (run.value === null) return null;
   const { end, error = null, notices = [] } = run.value;
@@ -71,6 +74,7 @@ function Spoken({ title }) {
   return html`<p id="run-status" role="status" class="unseen">${spoken.current.text}</p>`;
 }
 
+/** Places that are complete, and the credits spent unless the source charges nothing. */
 function spokenProgress({ cells, cells_done, credits_spent, source }) {
   const places = `${grouped(cells_done)} of ${counted(cells, 'place')}`;
   return isUncharged(source)
@@ -78,6 +82,7 @@ function spokenProgress({ cells, cells_done, credits_spent, source }) {
     : `${grouped(credits_spent)} credits spent, ${places} complete`;
 }
 
+/** How a run ended. Links only where there is an output; Resume unless the run is complete. */
 function Result({ end, onGoOn }) {
   const reason = reasonOf(end);
   const link = (what) => `/api/files/${file.value.id}/${what}`;
@@ -95,6 +100,7 @@ function Result({ end, onGoOn }) {
   </div>`;
 }
 
+/** How many rows were written, by status. @param rows null: no output was written */
 function writtenWords({ rows, status }) {
   if (rows === null) return 'The latest run wrote no output.';
   const counts = Object.entries(status ?? {}).filter(([, of]) => of > 0);
@@ -112,6 +118,7 @@ function reasonOf({ state, stopped, is_local: isLocal, resume_after: resumeAfter
   return `${stopped} The other rows are deferred.${resumeAfter === null ? '' : ` Resume after ${day(resumeAfter)}.`}`;
 }
 
+/** What an ended run answered and spent, as names and values; a value is null where it does not apply. */
 function resultFacts(end) {
   const {
     charged,
@@ -139,12 +146,14 @@ function resultFacts(end) {
   ];
 }
 
+/** The time left in words; while the output is written, the rows so far. */
 function leftOf({ activity, rows, rows_all, minutes_left = null }) {
   if (activity === 'writing')
     return `writing the output${rows_all === null ? '' : `, ${counted(rows, 'row')}`}`;
   return minutes_left === null ? 'not known yet' : timeSpan(minutes_left);
 }
 
+/** The details of a run in progress, as names and values; a value is null where it does not apply. */
 function liveFacts(live) {
   return [
     ['Time left', leftOf(live)],
@@ -152,6 +161,7 @@ function liveFacts(live) {
   ];
 }
 
+/** For local data and the sample: places and rows so far. */
 function lookupFacts({ cells, cells_done, activity, rows, rows_all, source }) {
   return [
     ['Looked up', cells === 0 ? null : `${grouped(cells_done)} of ${counted(cells, 'place')}`],
@@ -167,6 +177,7 @@ function lookupFacts({ cells, cells_done, activity, rows, rows_all, source }) {
   ];
 }
 
+/** For a paid service: credits of the run, the period and the last minute, calls, and what this run cannot buy. */
 function purchaseFacts(live) {
   const { cells, cells_all, credits_spent, credits_planned, credits_all, budget, period_left } =
     live;
@@ -186,6 +197,7 @@ function purchaseFacts(live) {
   ];
 }
 
+/** Progress in credits for a paid service, else in places; and Stop, off while the run starts or stops, or the connection is lost. */
 export function RunLive() {
   const {
     cells = 0,

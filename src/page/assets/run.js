@@ -9,7 +9,9 @@ const STARTING = { phase: 'starting', notices: [], error: null, end: null };
 export const run = signal(null);
 export const runError = signal(null);
 
+/** The run has ended or failed; false before the first one. */
 const isOver = computed(() => run.value?.phase === 'ended' || run.value?.phase === 'failed');
+/** Also true while the start of a run awaits its first update. */
 export const isWorking = computed(() => run.value !== null && !isOver.value);
 
 /** The run ended early: to resume it is what comes next. */
@@ -38,6 +40,7 @@ export function focusOn(selector) {
 
 let events = null;
 
+/** Shows an update of the run. A new run folds the steps. After its end or failure the price is requested again. */
 function take(update) {
   const last = run.value;
   const isNew = last?.began_at !== update.began_at;
@@ -77,6 +80,7 @@ export function openRun(opened) {
   watch();
 }
 
+/** Hides the run and its report, and watches it no longer. The run itself goes on. */
 export function closeRun() {
   events?.close();
   run.value = null;
@@ -93,6 +97,7 @@ export function starting(before) {
   focusOn('#run-title');
 }
 
+/** Shows the run as stopping and asks the server to stop it; a refusal is shown as `runError`. */
 export async function stop() {
   run.value = { ...run.value, phase: 'stopping' };
   await post(`/api/files/${file.value.id}/stop`).catch((error) => {
@@ -100,6 +105,7 @@ export async function stop() {
   });
 }
 
+/** While the connection is lost no run is watched; when it is back, `watch` is called again. */
 effect(() => {
   if (isLost.value) events?.close();
 });

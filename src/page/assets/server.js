@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 
+/** An error to show: the server's own, or that it does not respond. `code` is undefined for the latter. */
 class Refusal extends Error {
   constructor({ code, message, hint }) {
     super(message);
@@ -13,6 +14,7 @@ const GONE = {
   hint: 'Start perilbook ui again in the terminal, and open the address that it prints. Bought answers are kept.',
 };
 
+/** Sends a request; resolves to what `read` makes of the response. @throws Refusal, or AbortError where `options.signal` cancelled it */
 async function ask(path, options, read = (response) => response.json()) {
   let response;
   try {
@@ -26,10 +28,12 @@ async function ask(path, options, read = (response) => response.json()) {
   throw new Refusal(body?.error ?? GONE);
 }
 
+/** The JSON of the server's reply. @param signal cancels the request; may be left out @throws Refusal */
 export const get = (path, signal) => ask(path, { signal });
 
 export const getText = (path, signal) => ask(path, { signal }, (response) => response.text());
 
+/** Sends `body` as JSON, or an empty object without one; resolves to the JSON of the reply. @throws Refusal */
 export function post(path, body, signal) {
   const headers = { 'content-type': 'application/json' };
   return ask(path, { method: 'POST', headers, body: JSON.stringify(body ?? {}), signal });
@@ -71,12 +75,15 @@ export const connectionWords = signal('');
 let heardAt = performance.now();
 let onBack = async () => {};
 
+/** Rejects unless the server replies without an error within `ANSWER_MS`. */
 const isAlive = () => get('/api/alive', AbortSignal.timeout(ANSWER_MS));
 
+/** The server has replied or sent an event: its silence is measured from now. */
 export function heard() {
   heardAt = performance.now();
 }
 
+/** Shows the connection as lost, and tries again each second. Once the server replies, calls `onBack`. Nothing if lost already. */
 async function lose(error) {
   if (isLost.value) return;
   isLost.value = true;
@@ -93,6 +100,7 @@ async function lose(error) {
   await onBack();
 }
 
+/** Asks the server whether it is there. Without a reply the connection is shown as lost. */
 export const check = () => isAlive().then(heard, lose);
 
 /** For controls that need the server. They keep the focus while they are off: `disabled` would drop it. */

@@ -17,6 +17,7 @@ const LEVELS = [
   ['county', 'County', 'without the columns that count records'],
 ];
 
+/** Where answers come from, public data to download, and the area that one answer holds for. */
 export function SourceStep() {
   const level = state.chosen.value.areas;
   const name = SOURCES.find(([value]) => value === state.source.value)[1];
@@ -47,6 +48,7 @@ effect(() => {
   if (topics.value && state.file.value) data.value = null;
 });
 
+/** Sets `data` to the server's words or an error. @param path `offer` asks what there is; `download` loads it and prices again */
 async function askForData(path) {
   data.value = { words: path === 'offer' ? 'Looking for it…' : 'Downloading…', isBusy: true };
   try {
@@ -95,6 +97,7 @@ function withCommand(text) {
   return html`${before}<code>${command}</code>${after}`;
 }
 
+/** The line below the page's title: what Perilbook does and, except for the sample, where answers come from. */
 export function sourceWords() {
   const { service, account, subscription } = state.about.value;
   const from = {

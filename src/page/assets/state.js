@@ -13,6 +13,7 @@ export const budgetText = signal('');
 /** What the reader chose in the report. */
 export const reportState = { current: {} };
 
+/** Changes the settings in `part`; the others stay. */
 export function choose(part) {
   chosen.value = { ...chosen.value, ...part };
 }
@@ -27,6 +28,7 @@ export const folds = {
 /** Whether the step that opens a file is unfolded. */
 export const isOpening = signal(true);
 
+/** Folds or unfolds all steps in `folds` at once. The first step has its own state, `isOpening`. */
 export function fold(isFolded) {
   for (const isOpen of Object.values(folds)) isOpen.value = !isFolded;
 }
@@ -48,6 +50,7 @@ export function whyNoArea(level) {
   return offered.value.areas[level] ?? null;
 }
 
+/** One answer is used for each tract or county: that is chosen, and `whyNoArea` knows no reason against it. */
 export const isArea = computed(
   () => chosen.value.areas !== 'place' && whyNoArea(chosen.value.areas) === null,
 );
@@ -60,11 +63,13 @@ export const choice = computed(() => {
   return { ...rest, header: file.value.header, ...(isArea.value ? { areas } : {}) };
 });
 
+/** As JSON; null while the choice is not complete. A new `turn` makes it another question, so that it is asked again. */
 const question = computed(() =>
   choice.value === null
     ? null
     : JSON.stringify({ id: file.value.id, choice: choice.value, turn: turn.value }),
 );
+/** A function that posts a question to `/api/files/ID/`, followed by `what`. */
 const askOf =
   (what) =>
   ({ id, choice: chosen, more }, signal) =>
@@ -105,19 +110,24 @@ function asked(question, ask, settleMs) {
 }
 
 export const price = asked(question, askOf('price'), SETTLE_MS);
+/** The choice that `priced` is for; null without a price. The present choice may be another one. */
 export const pricedChoice = computed(() => {
   const { value, question: priced } = price.answer.value;
   return value === null ? null : JSON.parse(priced).choice;
 });
 
 const choices = asked(question, askOf('choices'), SETTLE_MS);
+/** Why the server could not tell what can be chosen; null where it could. */
 export const choicesError = computed(() => choices.answer.value.error);
+/** The last answer stays offered while a new one is awaited, or after one that failed. */
 effect(() => {
   const { value } = choices.answer.value;
   if (value !== null) offered.value = value;
 });
 
+/** The latest price, also while a newer one is awaited; null where there is none or it failed. */
 export const priced = computed(() => price.answer.value.value);
+/** Whether the latest price is for public data on this machine; false without a price. */
 export const isLocal = computed(() => priced.value?.summary.source.kind === 'local');
 
 /** All answers that were chosen are in the store, or rejected for good: a run asks for none, and writes the file. */
@@ -164,7 +174,9 @@ const key = asked(
   ({ turn: asking }) => post('/api/key', { again: asking > 0 }),
   0,
 );
+/** Whether a reply about the service's key is awaited. */
 export const isKeyAsked = computed(() => key.isStale.value);
+/** Why the paid service refuses the key, as an error to show; null otherwise, and for other sources. */
 export const keyRefusal = computed(() => key.answer.value.value?.refusal ?? null);
 /** After a refusal, of the key check or in a run: the provider may have renewed the key, or the user its file. */
 export function askKeyAgain() {
@@ -180,6 +192,7 @@ export function priceAgain() {
   turn.value++;
 }
 
+/** Resolves once the price of the present choice is known, or has failed; at once where there is nothing to price. */
 export const untilPriced = () =>
   new Promise((resolve) => {
     const stop = effect(() => {
@@ -213,12 +226,14 @@ function take(opened, { header: _, budget: text = '', ...draft }) {
   budgetText.value = text;
 }
 
+/** Closes the file: only the first step remains, unfolded, and the choice is the usual source alone. */
 export function leaveFile() {
   file.value = null;
   isOpening.value = true;
   chosen.value = { source: about.value.source };
 }
 
+/** Requests a file's preview. @param header whether the first line has column names; undefined: as in its last run */
 const getFile = (id, header) =>
   get(`/api/files/${id}${header === undefined ? '' : `?header=${header ? 'yes' : 'no'}`}`);
 
@@ -237,8 +252,10 @@ export async function readAgain(header) {
 
 /* What is chosen for a file is the same in all tabs; what is chosen in a report stays in its tab. */
 
+/** The key of a file in the browser's storage. */
 const keyOf = (id) => `perilbook ${id}`;
 
+/** What was stored for a file; an empty object where there is nothing. @param storage `localStorage` or `sessionStorage` */
 function read(storage, id) {
   try {
     return JSON.parse(window[storage].getItem(keyOf(id)) ?? '{}');
@@ -247,6 +264,7 @@ function read(storage, id) {
   }
 }
 
+/** Stores a value for a file as JSON; `storage` is as in `read`. */
 function keep(storage, id, value) {
   try {
     window[storage].setItem(keyOf(id), JSON.stringify(value));
@@ -255,8 +273,10 @@ function keep(storage, id, value) {
   }
 }
 
+/** What was last chosen for a file in any tab: the fields of `chosen`, `header`, and the text of the budget. */
 const readDraft = (id) => read('localStorage', id);
 
+/** Stores for this tab what the reader chose in the report of the open file; nothing without one. */
 export function keepReport() {
   if (file.value !== null) keep('sessionStorage', file.value.id, reportState.current);
 }
@@ -264,12 +284,14 @@ export function keepReport() {
 /** A tab that follows another one does not write: the other may have gone on. */
 let isFollowing = false;
 
+/** Stores each change of the choice for the open file. */
 effect(() => {
   const [opened, draft, budget] = [file.value, chosen.value, budgetText.value];
   if (opened !== null && !isFollowing)
     keep('localStorage', opened.id, { header: opened.header, budget, ...draft });
 });
 
+/** Another tab changed the choice for the open file: this tab takes it over. */
 addEventListener('storage', async ({ storageArea, key, newValue }) => {
   const id = file.value?.id;
   if (storageArea !== localStorage || key !== keyOf(id) || newValue === null) return;

@@ -14,6 +14,7 @@ const inGroup = (group) => about.value.topics.filter((topic) => topic.group === 
 
 const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 
+/** Turns topics on or off; all that are chosen are kept in the server's order. @param changed their slugs */
 function take(changed, isOn) {
   const all = about.value.topics.map(({ slug }) => slug);
   choose({
@@ -23,6 +24,7 @@ function take(changed, isOn) {
   });
 }
 
+/** Boxes for topics by group, without empty groups, and for expected losses. The first All leaves out layers. */
 export function TopicsStep() {
   const { topics } = chosen.value;
   const slugs = about.value.topics.map(({ slug }) => slug);
