@@ -23,9 +23,15 @@ const startError = signal(null);
 /** What is asked in the dialog: a budget, and the choice that was priced; null: nothing is. */
 const confirmed = signal(null);
 
-/** The error of a start is removed when the file is closed. */
+/** The error of a start is removed when another file is opened, or none. */
 effect(() => {
-  if (state.file.value === null) startError.value = null;
+  void state.fileId.value;
+  startError.value = null;
+});
+
+/** A question whose price is no longer known is withdrawn. */
+effect(() => {
+  if (state.priced.value === null) confirmed.value = null;
 });
 
 /** Writes a number of credits into the budget field; `state.budget` is read from its text. */
@@ -110,7 +116,8 @@ export async function goOn() {
       available > 0 ? available : credits,
     ),
   );
-  if (!state.isLocal.value) document.getElementById('budget').focus();
+  // Where nothing is left to buy, there is no budget.
+  document.getElementById('budget')?.focus();
   await ask();
 }
 

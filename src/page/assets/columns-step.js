@@ -1,9 +1,15 @@
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import { ErrorBox, Fold, html, Options } from './html.js';
 import { counted, grouped } from './numbers.js';
-import { choose, chosen, file, folds, price, readAgain } from './state.js';
+import { choose, chosen, file, fileId, folds, price, readAgain } from './state.js';
 
 const readError = signal(null);
+
+/** It is of one file. */
+effect(() => {
+  void fileId.value;
+  readError.value = null;
+});
 
 /** A column without a name is shown by its number, from 1. @param index from 0 */
 const nameOf = (name, index) => name || `column ${index + 1}`;

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { ErrorBox, Fold, html } from './html.js';
 import { byteSize, counted } from './numbers.js';
 import { closeRun, focusOn, openRun, run } from './run.js';
-import { needsServer, post, upload } from './server.js';
+import { getText, needsServer, post, upload } from './server.js';
 import { file, getAgain, isOpening, leaveFile, takeFile } from './state.js';
 
 const error = signal(null);
@@ -43,19 +43,17 @@ async function open(work, isOwn) {
 export const openAgain = (id) => open(() => getAgain(id), false);
 
 /** Uploads a file that the user chose or dropped, shows the share that is sent, and opens it. */
-const send = (picked) =>
+const send = (pick) =>
   open(async () => {
     uploaded.value = undefined;
-    return await upload(picked, (share) => {
+    return await upload(await pick(), (share) => {
       uploaded.value = share;
     });
   }, true);
 
 /** Gets the sample from the server, and uploads it as a user's file, `sample.csv`. */
-async function sendSample() {
-  const text = await fetch('/assets/sample.csv').then((response) => response.blob());
-  void send(new File([text], 'sample.csv'));
-}
+const sendSample = () =>
+  send(async () => new File([await getText('/assets/sample.csv')], 'sample.csv'));
 
 const NO_PATH = {
   message: 'Enter the path of a file on this machine',
@@ -86,7 +84,7 @@ export function FileStep() {
       event.preventDefault();
       isOver.value = false;
       const [picked] = event.dataTransfer.files;
-      if (picked) void send(picked);
+      if (picked) void send(() => picked);
     });
   }, []);
   const line = file.value === null ? '' : fileWords(file.value);
@@ -101,7 +99,7 @@ export function FileStep() {
 function Opener() {
   const pick = ({ currentTarget }) => {
     const [picked] = currentTarget.files;
-    if (picked) void send(picked);
+    if (picked) void send(() => picked);
     currentTarget.value = '';
   };
   const openPath = (event) => {

@@ -124,8 +124,9 @@ function wordsOf({ credits, cells, cells_cached }) {
 }
 
 /** What follows the number of places to look up. @param left that number @param cells all places */
-function localWords({ cells, cells_cached }, left) {
-  const cached = cells_cached > 0 ? ` of ${grouped(cells)}; the others are in the store` : '';
+function localWords({ cells, cells_cached, cells_rejected }, left) {
+  const others = cells_rejected > 0 ? grouped(cells_cached) : 'the others';
+  const cached = cells_cached > 0 ? ` of ${grouped(cells)}; ${others} are in the store` : '';
   return `${left === 1 ? 'place' : 'places'} to look up${cached}`;
 }
 

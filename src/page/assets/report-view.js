@@ -60,6 +60,7 @@ export async function drawReport() {
     story.value = root.querySelector('.story').textContent;
   } catch (failure) {
     if (failure.name === 'AbortError') return;
+    isShown.value = true;
     error.value = failure;
   }
   report.ariaBusy = null;

@@ -92,6 +92,7 @@ export function closeRun() {
 export function starting(before) {
   if (run.value !== before) return;
   run.value = STARTING;
+  runError.value = null;
   closeReport();
   fold(true);
   focusOn('#run-title');

@@ -5,6 +5,8 @@ import { get, post } from './server.js';
 
 export const about = signal(null);
 export const file = signal(null);
+/** Its number on the server; undefined while none is open. */
+export const fileId = computed(() => file.value?.id);
 /** The columns by their index (`lat` and `lng` may be null; `order` may also be `tiv` or `file`), `topics`, `source`, `optimize`, and for what one
  * answer holds: `areas` is `place`, `tract` or `county`; `losses` is true or false. */
 export const chosen = signal({});
