@@ -394,11 +394,11 @@ test('a hazard that the tract lacks has the rate of the county; a place outside 
     ratings().filter(({ topic }) => topic !== 'hail'),
   );
   // Amounts of each size: of cents, and of all groups of three digits.
-  const prices = [20, 400, 4_200, 4e6 + 1234, 4_001_000, 4e9, 4_012_345_678, 8e12, 1.23e15];
+  const prices = [20, 400, 4_200, 4e6 + 1234, 4_001_000, 4e9, 4_012_345_678, 8e12, 1e15];
   const more = prices.map((price) => `40.05,-97.95,${price}\n`).join('');
   writeFileSync(
     join(folder, 'book.csv'),
-    `lat,lng,price\n40.05,-97.95,1000000\n42.5,-99,1\n${more}`,
+    `lat,lng,price\n40.05,-97.95,1000000\n42.5,-99,1\n${more}40.05,-97.95,1.23e15\n`,
   );
   await perilbook(['run', 'book.csv', '--losses', '--topics', 'hail,tornado'], { folder });
   const text = outputOf(folder);
@@ -407,7 +407,8 @@ test('a hazard that the tract lacks has the rate of the county; a place outside 
   assert.deepEqual(rates.slice(0, 2), [0.00025, null]);
   assert.deepEqual(own.slice(0, 2), [tornado, null]);
   const amounts = prices.map((price) => String(Math.round(0.00025 * price * 100) / 100));
-  assert.deepEqual(column(text, 'hail_annual_loss'), ['250', '', ...amounts]);
+  // The last value is larger than any amount of money.
+  assert.deepEqual(column(text, 'hail_annual_loss'), ['250', '', ...amounts, '']);
 });
 
 test('rows of a program get rates, which have no amounts', async (t) => {
