@@ -25,7 +25,7 @@ import { decideOutput } from './output-decision.ts';
 import { type Plan, rowsWithAnswers } from './plan/planning.ts';
 import { spendingLimit } from './plan/spending.ts';
 import { type Prepared, prepare } from './prepare.ts';
-import { pricePerPlace, runSummary } from './summary.ts';
+import { lackingRows, pricePerPlace, runSummary } from './summary.ts';
 import type { RunSummary } from './summary-shapes.ts';
 import { openOutputFields } from './write/output-fields.ts';
 import type { TopicRatings } from './write/rating-counts.ts';
@@ -306,12 +306,10 @@ export function checkPurchase({ plan, connection }: Prepared): void {
 /** The final state of a run. */
 export function stateOf(
   stop: Stop | null,
-  { status, partial_kept }: Pick<RunSummary, 'status' | 'partial_kept'>,
+  summary: Pick<RunSummary, 'status' | 'partial_kept'>,
 ): RunResult['state'] {
   if (stop === null) {
-    // No later run of this job completes what is kept.
-    const lacking = status.partial - partial_kept + status.failed + status.deferred;
-    const isWhole = lacking === 0 && !allLocationsRejected(status);
+    const isWhole = lackingRows(summary) === 0 && !allLocationsRejected(summary.status);
     return isWhole ? 'complete' : 'incomplete';
   }
   return STOPS[stop.reason].state;

@@ -325,6 +325,14 @@ export function locatedIn({
   return ok + partial + deferred + failed + rejected;
 }
 
+/** The rows that lack answers to topics of the job. What kept columns of an earlier run lack, no later run of this job completes. */
+export function lackingRows({
+  status,
+  partial_kept,
+}: Pick<RunSummary, 'status' | 'partial_kept'>): number {
+  return status.partial - partial_kept + status.failed + status.deferred;
+}
+
 /** @param lacks requested topics that this way never returns */
 function wayOf(
   { price, calls, bytes, overageDollars, forecast }: Way,

@@ -12,7 +12,7 @@ import type { KeptBecause } from '../../run/output-decision.ts';
 import type { Plan } from '../../run/plan/planning.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { allLocationsRejected, type RunResult } from '../../run/run-job.ts';
-import { locatedIn } from '../../run/summary.ts';
+import { lackingRows, locatedIn } from '../../run/summary.ts';
 import type { LossSummary } from '../../run/summary-shapes.ts';
 import { COMMAND_TABLE } from '../options/command-table.ts';
 import { shownPath } from './format.ts';
@@ -235,12 +235,10 @@ function describeStop(
   return stopped(`${message}${unspent}`, `${row.next}: ${again}`);
 }
 
-function describeFinish(
-  { status, partial_kept, credits_spent, source, last_failure }: RunResult['summary'],
-  again: string,
-): EndWords {
+function describeFinish(summary: RunResult['summary'], again: string): EndWords {
+  const { status, partial_kept, credits_spent, source, last_failure } = summary;
   const ok = status.ok + partial_kept;
-  const lacking = status.partial - partial_kept + status.failed + status.deferred;
+  const lacking = lackingRows(summary);
   const located = locatedIn(status);
   if (located === 0) return { head: 'Ended: no row can be looked up.', next: null };
   if (source.kind !== 'local' && allLocationsRejected(status)) {
