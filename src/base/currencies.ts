@@ -2,11 +2,17 @@ import { memo } from './memo.ts';
 
 /* Currencies by their codes (ISO 4217) and signs, as Intl knows them. */
 
-const codes = memo((_: 'codes') => new Set(Intl.supportedValuesOf('currency')));
+let known: ReadonlySet<string> | null = null;
+
+/** All codes, which are asked for once. */
+function codes(): ReadonlySet<string> {
+  known ??= new Set(Intl.supportedValuesOf('currency'));
+  return known;
+}
 
 /** Whether a text is the code of a currency: three capitals. */
 export function isCurrencyCode(text: string): boolean {
-  return text.length === 3 && codes('codes').has(text);
+  return text.length === 3 && codes().has(text);
 }
 
 /** The sign of a currency where no other is near: `$` of CAD, too. */
@@ -28,7 +34,7 @@ const USUAL = new Map([
 /** The code of a sign or a code; null where it is of no currency. */
 export const currencyOfMark = memo((mark: string): string | null => {
   if (isCurrencyCode(mark)) return mark;
-  return USUAL.get(mark) ?? [...codes('codes')].find((code) => signOf(code) === mark) ?? null;
+  return USUAL.get(mark) ?? [...codes()].find((code) => signOf(code) === mark) ?? null;
 }, 1_000);
 
 /** Whether a sign or code may stand at an amount in a currency. */

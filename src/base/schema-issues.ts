@@ -291,9 +291,9 @@ function noSuchValue(
   const choice = all.length === 1 ? all[0] : `${all.slice(0, -1).join(', ')} or ${all.at(-1)}`;
   const text = JSON.stringify(value) ?? 'empty';
   const shown = near === null && words.hides(path, text) ? 'this value' : text;
-  const meant = near ?? '';
-  const ofMap = orElse === undefined ? '' : meantText(path, value, orElse.meant, words);
-  return `${shown} is not ${choice}${meant === '' ? ofMap : `; did you mean ${meant}?`}`;
+  const meant =
+    near === null ? meantText(path, value, orElse?.meant ?? '', words) : `; did you mean ${near}?`;
+  return `${shown} is not ${choice}${meant}`;
 }
 
 function meantText(

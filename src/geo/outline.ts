@@ -151,9 +151,11 @@ export function makeOutline(rings: PackedRings): Outline {
   return { rings, edges, starts, south, bandHeight };
 }
 
+const isOneRing = (rings: PackedRings): boolean => rings[0] === 1 || rings[0] === -1;
+
 /** Whether an outline is one ring without bands. */
 function isPlain({ rings, starts }: Pick<Outline, 'rings' | 'starts'>): boolean {
-  return starts.length === 2 && (rings[0] === 1 || rings[0] === -1);
+  return starts.length === 2 && isOneRing(rings);
 }
 
 /** What the objects of an outline take. */
@@ -279,10 +281,10 @@ export function relationToBox(
   half: number,
 ): 'holds' | 'crosses' | 'apart' {
   const { rings, edges, starts, south, bandHeight } = outline;
-  const bands = starts.length - 1;
-  const isOneRing = rings[0] === 1 || rings[0] === -1;
   if (isPlain(outline)) return relationOfRing(rings, x, y, half);
-  const middle = isOneRing ? bandOf(y, south, bandHeight, bands) : -1;
+  const bands = starts.length - 1;
+  const hasOneRing = isOneRing(rings);
+  const middle = hasOneRing ? bandOf(y, south, bandHeight, bands) : -1;
   const last = bandOf(y + half, south, bandHeight, bands);
   let winding = 0;
   for (let band = bandOf(y - half, south, bandHeight, bands); band <= last; band++) {
@@ -303,7 +305,7 @@ export function relationToBox(
       if (band === middle && ay > 0 !== by > 0 && area > 0 === by > ay) winding += by > ay ? 1 : -1;
     }
   }
-  const holds = isOneRing ? winding !== 0 : holdsPoint(outline, x, y);
+  const holds = hasOneRing ? winding !== 0 : holdsPoint(outline, x, y);
   return holds ? 'holds' : 'apart';
 }
 

@@ -27,7 +27,7 @@ export function digitWords(): DigitWords {
   return words;
 }
 
-/** A text as words, for writing four bytes at once: what stands behind its end is overwritten. */
+/** A text as words, for writing four bytes at once: the bytes after its end are overwritten. */
 export interface WordText {
   readonly words: Uint32Array;
   readonly size: number;

@@ -13,7 +13,7 @@ import { parseCurrency } from './currency.ts';
 import { keptOfRow } from './kept-answers.ts';
 import type { Layout, PairReading } from './layout.ts';
 import { codeNumber } from './row-codes.ts';
-import type { Codes } from './row-groups.ts';
+import { type Codes, NO_CODES } from './row-groups.ts';
 import type { RowFinding } from './row-places.ts';
 import { currencyMark, FIRST_VALUE, MOST_AMOUNT, parseValue } from './value.ts';
 
@@ -211,8 +211,6 @@ export function scannedRow(row: Row, settings: LocateSettings, layout: Layout): 
 export function codesWidth({ codes, keptAnswers }: Pick<Layout, 'codes' | 'keptAnswers'>): number {
   return codes.length + (keptAnswers === null ? 0 : 1);
 }
-
-const NO_CODES: Codes = [];
 
 function rowCodes({ fields }: Row, { codes, keptAnswers }: Layout): Codes {
   if (codes.length === 0 && keptAnswers === null) return NO_CODES;

@@ -30,6 +30,9 @@ export function groupsOfCells(cells: CellTable, places: RowPlaces): RowGroups {
 /** The codes of a row, one for each column of codes (`codeNumber`). */
 export type Codes = ArrayLike<number>;
 
+/** Of a row whose place decides all. */
+export const NO_CODES: Codes = [];
+
 /** The groups of rows with codes of their own, numbered in the order of their first rows; and the group of each row: 4 bytes a row. */
 export class CodedGroups implements Disposable {
   /** Counted as cells are: by two whole numbers, that of the cell and that of the codes. */

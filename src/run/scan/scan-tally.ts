@@ -17,7 +17,7 @@ import {
 import type { KeptColumn, Layout } from './layout.ts';
 import { NumbersOfRows } from './numbers-of-rows.ts';
 import { codesWidth, type ScannedRow, scannedRow, type ValueProblem } from './read-row.ts';
-import { CodedGroups, type Codes, groupsOfCells, type RowGroups } from './row-groups.ts';
+import { CodedGroups, groupsOfCells, NO_CODES, type RowGroups } from './row-groups.ts';
 import { type RowFinding, RowPlaces } from './row-places.ts';
 import { boxWith, type DegreeBox, type ScannedPiece } from './scan-pieces.ts';
 
@@ -112,8 +112,6 @@ const CURRENCY =
 export const OF_THE_FIRST = 'The first of them: ';
 const LENIENT =
   'Read as degrees, minutes and seconds, with compass letters or with decimal commas (--coordinates lenient).';
-
-const NO_CODES: Codes = [];
 
 /** Counts the rows of an input, by cell and by finding. */
 export class ScanTally implements Disposable {
