@@ -68,43 +68,24 @@ const JOBS: Readonly<Record<string, (input: string, output: string) => Promise<v
     for await (const rows of (await openRowFile(input)).read([LATITUDE, LONGITUDE]))
       void rows.length;
   },
-  'write, fields for each row': (input, output) => write(input, output, Number.POSITIVE_INFINITY),
-  'write, fields shared by place': (input, output) => write(input, output, PLACES),
-  'write to .gz': (input, output) => write(input, `${output}.gz`, Number.POSITIVE_INFINITY),
-  'write to .zst': (input, output) => write(input, `${output}.zst`, Number.POSITIVE_INFINITY),
+  'write, fields for each row': write,
+  'write to .gz': (input, output) => write(input, `${output}.gz`),
+  'write to .zst': (input, output) => write(input, `${output}.zst`),
   'csv-parse, Map, csv-stringify': peer,
 };
 
-/** @param places how many there are; Infinity: each row is one */
-async function write(input: string, output: string, places: number): Promise<void> {
+/** Writes rows that each have fields of their own, as the kept columns of an earlier output are written. `warm` measures fields that rows
+ * share by place. */
+async function write(input: string, output: string): Promise<void> {
   const listed = listedPlaces(ADDED.length);
   let row = 0;
-  const placed: PlacedFields = Number.isFinite(places)
-    ? sharedPlaces(places)
-    : {
-        async next(count) {
-          listed.fill(Array.from({ length: count }, () => fieldsOf(row++)));
-          return {
-            numbers: Int32Array.from({ length: count }, (_, at) => at),
-            places: listed.places,
-          };
-        },
-      };
-  await (await openRowFile(input)).write({ output, dropFrom: null, added: ADDED, placed });
-}
-
-/** Rows that share places. */
-function sharedPlaces(count: number): PlacedFields {
-  const listed = listedPlaces(ADDED.length);
-  listed.fill(Array.from({ length: count }, (_, place) => fieldsOf(place)));
-  const { places } = listed;
-  let row = 0;
-  return {
-    next: async (rows) => ({
-      numbers: Int32Array.from({ length: rows }, () => (row++ * 7919) % count),
-      places,
-    }),
+  const placed: PlacedFields = {
+    async next(count) {
+      listed.fill(Array.from({ length: count }, () => fieldsOf(row++)));
+      return { numbers: Int32Array.from({ length: count }, (_, at) => at), places: listed.places };
+    },
   };
+  await (await openRowFile(input)).write({ output, dropFrom: null, added: ADDED, placed });
 }
 
 /** What one would write with the usual libraries; it does not keep the bytes of the original columns. */
