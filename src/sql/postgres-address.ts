@@ -74,8 +74,9 @@ export function shownAddress(text: string): string {
   return isPostgresAddress(text) ? text.replace(/[?#].*$/s, '') : text;
 }
 
+/** What to do with a password in an address; without the full stop. */
 export const PASSWORD_HINT =
-  'Remove it, and give it in PGPASSWORD, in ~/.pgpass, or in a file: ?password_file=FILE.';
+  'Remove it, and give it in PGPASSWORD, in ~/.pgpass, or in a file: ?password_file=FILE';
 
 /** Parameters in which other programs write a password. */
 const PASSWORD_PARAMETER = /^(?!password_?file$|passfile$).*(?:pass|pwd|secret|token)/i;
@@ -102,7 +103,7 @@ function refusePassword(text: string, { name, unusable }: DatabaseUse): void {
   throw new PerilbookError(
     unusable,
     `The address of the ${name} contains a password`,
-    PASSWORD_HINT,
+    `${PASSWORD_HINT}.`,
   );
 }
 
