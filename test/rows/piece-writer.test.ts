@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { byteBuffer, type DirectFile } from '../../src/rows/files/byte-buffer.ts';
 import { type MakePiece, writePieces } from '../../src/rows/files/piece-writer.ts';
 import { ThreadPool } from '../../src/threads/thread-pool.ts';
@@ -96,19 +97,25 @@ test('a full disk, a piece that cannot be made and an abort end the writing', as
 });
 
 test('a thread that dies in the middle ends the writing with its name', async () => {
+  const begun = join(folder, 'begun');
   // It answers that it has begun, so it gets tasks.
-  const code = `export const inThread = () => ({
-    async run({ kind, number, task }) {
-      if (number > 5) process.exit(9);
-      return kind === 'make' ? { kind: 'made', size: 0, facts: 'there' } : { kind: 'written' };
-    },
-  });`;
+  const code = `import { writeFileSync } from 'node:fs';
+  export const inThread = () => {
+    writeFileSync(${JSON.stringify(begun)}, '');
+    return {
+      async run({ kind, number, task }) {
+        if (number > 5) process.exit(9);
+        return kind === 'make' ? { kind: 'made', size: 0, facts: 'there' } : { kind: 'written' };
+      },
+    };
+  };`;
   const module = `data:text/javascript,${encodeURIComponent(code)}`;
   const path = join(folder, 'died.csv');
   const fd = openSync(path, 'w');
-  // This thread is slow, so that the other one gets the later pieces.
+  // This thread makes nothing before the other one has begun, and is slow then, so that the other one gets the later pieces.
   const slow: typeof makePiece = async (number, gathered) => {
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    do await delay(50);
+    while (!existsSync(begun));
     return await makePiece(number, gathered);
   };
   await assert.rejects(write(fileAt(fd, 0), slow, undefined, { threads: 1, module }), {
