@@ -26,5 +26,8 @@ export function firstSeed(usual: number): number {
 /** Options of a test that takes too long for `npm test`, in a file whose other tests do not. */
 export const LONG = { skip: TIER === 'short' && 'a long trial: npm run test:long' };
 
+/** Options of a test that `npm test` makes whole, in a file whose other tests make more in the long tier: there it would only be made again. */
+export const SHORT = { skip: TIER !== 'short' && 'made by npm test' };
+
 /** Options of a test that takes too long for `npm run test:long`. */
 export const SOAK = { skip: TIER !== 'soak' && 'an hour: npm run soak' };

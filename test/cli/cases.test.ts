@@ -22,7 +22,7 @@ import { openHarness, places } from '../run/harness.ts';
 import { provideLocalData, provideSampleData } from '../sample-database.ts';
 import { coverOnly, pathTo, releaseLater, request } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { LONG } from '../tier.ts';
+import { LONG, SHORT } from '../tier.ts';
 import { perilbook, ROOT } from './command-line.ts';
 
 /*
@@ -292,11 +292,15 @@ for (const file of readdirSync(CASES).filter((name) => name.endsWith('.yaml'))) 
         { ...shared, ...written, files: { ...shared.files, ...written.files } },
         row,
       );
-      test(`${file.replace('.yaml', '')}: ${whole.title}`, whole.isLong ? LONG : {}, async (t) => {
-        const scene = await openScene(t, whole);
-        for (const [index, step] of whole.steps.entries())
-          await take(scene, step, `step ${index + 1}`);
-      });
+      test(
+        `${file.replace('.yaml', '')}: ${whole.title}`,
+        whole.isLong ? LONG : SHORT,
+        async (t) => {
+          const scene = await openScene(t, whole);
+          for (const [index, step] of whole.steps.entries())
+            await take(scene, step, `step ${index + 1}`);
+        },
+      );
     }
   }
 }

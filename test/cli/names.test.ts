@@ -109,7 +109,7 @@ const text = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('x'.repeat(300), '/x'.repeat(3_000)) },
 );
 
-const DRAWN = times({ short: 3_000, long: 100_000 });
+const DRAWN = times({ short: 3_000, long: 20_000, soak: 100_000 });
 
 for (const [door, read] of [
   ['a store', readDatabaseName],
@@ -148,7 +148,7 @@ test('a drive of Windows is refused elsewhere, whichever way it is written', () 
   assert.equal(readPath('./d:o.csv', 'linux'), './d:o.csv');
 });
 
-const RUN = times({ short: 12, long: 400 });
+const RUN = times({ short: 12, long: 100, soak: 400 });
 
 test(`${RUN} texts as --store of a plan: none is a bug, and no file is made but the one that its text names`, async (t) => {
   const folder = folderWith(t, { 'book.csv': 'id,lat,lng\n1,34.0522,-118.2437\n' });

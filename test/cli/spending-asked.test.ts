@@ -6,7 +6,7 @@ import { createClient, type JobFile, lookup, openStore, run as runJob } from '..
 import { fakeService, lacking } from '../fake-service.ts';
 import { openHarness, places } from '../run/harness.ts';
 import { releaseLater } from '../service/small-data.ts';
-import { LONG } from '../tier.ts';
+import { LONG, SHORT } from '../tier.ts';
 import { perilbook } from './command-line.ts';
 
 async function openScene(t: TestContext) {
@@ -43,10 +43,9 @@ for (const { command, places: count } of [
   { command: 'run book.csv --subscription professional', places: 4 },
   { command: 'lookup 40.05 -99.95', places: 1 },
 ] as const) {
-  for (const topics of LONG
-    ? ['natural', 'natural,superfund', 'all', 'hail,wildfire']
-    : ['natural']) {
-    test(`what is asked is the most that is charged: ${command} -t ${topics}`, async (t) => {
+  for (const topics of ['natural', 'natural,superfund', 'all', 'hail,wildfire']) {
+    const tier = topics === 'natural' ? SHORT : LONG;
+    test(`what is asked is the most that is charged: ${command} -t ${topics}`, tier, async (t) => {
       const { perilbookIn, charged } = await openScene(t);
       const words = `${command} -t ${topics}`;
       const refused = await perilbookIn(words);
@@ -74,7 +73,7 @@ for (const { command, places: count } of [
   }
 }
 
-test('with --yes and with a budget nothing passes the number either', async (t) => {
+test('with --yes and with a budget nothing passes the number either', SHORT, async (t) => {
   const { perilbookIn, charged } = await openScene(t);
   const tight = await perilbookIn('lookup 40.05 -99.95 -t natural --budget 16');
   assert.equal(charged() <= 16, true, tight.stderr);
@@ -85,30 +84,38 @@ test('with --yes and with a budget nothing passes the number either', async (t) 
   assert.ok(charged() - before <= Number(most), stderr);
 });
 
-test('a program is refused with the same number, and no look-up or run passes its budget', async (t) => {
-  const { folder, charged, service, secret } = await openScene(t);
-  const job: JobFile = {
-    input: 'book.csv',
-    output: 'out.csv',
-    topics: 'natural',
-    service: { base_url: service.url, api_keys: [{ env: 'KEY' }] },
-  };
-  const options = { workingFolder: folder, dataFolder: folder, env: { KEY: secret } };
-  await assert.rejects(runJob(job, options), ({ code, message, hint }) => {
-    assert.equal(code, 'NEEDS_APPROVAL');
-    const [most, price, retries] = numbersIn(message);
-    assert.deepEqual([most, numbersIn(hint)], [price! + retries!, [most]]);
-    return true;
-  });
-  assert.equal(charged(), 0);
-  const { summary } = await runJob({ ...job, budget: 70 }, options);
-  assert.ok(charged() <= 70 && charged() === summary.credits_spent, `${charged()}`);
-  const store = await openStore(join(folder, 'others.db'));
-  releaseLater(t, () => store[Symbol.asyncDispose]());
-  const source = createClient({ base_url: service.url, api_key: secret });
-  for (const budget of [0, 3, 15, 16, 20, 27, 40]) {
-    const before = charged();
-    await lookup({ lat: 40.06, lng: -99.94 + budget / 1000 }, 'natural', { source, store, budget });
-    assert.ok(charged() - before <= budget, `${charged() - before} of ${budget}`);
-  }
-});
+test(
+  'a program is refused with the same number, and no look-up or run passes its budget',
+  SHORT,
+  async (t) => {
+    const { folder, charged, service, secret } = await openScene(t);
+    const job: JobFile = {
+      input: 'book.csv',
+      output: 'out.csv',
+      topics: 'natural',
+      service: { base_url: service.url, api_keys: [{ env: 'KEY' }] },
+    };
+    const options = { workingFolder: folder, dataFolder: folder, env: { KEY: secret } };
+    await assert.rejects(runJob(job, options), ({ code, message, hint }) => {
+      assert.equal(code, 'NEEDS_APPROVAL');
+      const [most, price, retries] = numbersIn(message);
+      assert.deepEqual([most, numbersIn(hint)], [price! + retries!, [most]]);
+      return true;
+    });
+    assert.equal(charged(), 0);
+    const { summary } = await runJob({ ...job, budget: 70 }, options);
+    assert.ok(charged() <= 70 && charged() === summary.credits_spent, `${charged()}`);
+    const store = await openStore(join(folder, 'others.db'));
+    releaseLater(t, () => store[Symbol.asyncDispose]());
+    const source = createClient({ base_url: service.url, api_key: secret });
+    for (const budget of [0, 3, 15, 16, 20, 27, 40]) {
+      const before = charged();
+      await lookup({ lat: 40.06, lng: -99.94 + budget / 1000 }, 'natural', {
+        source,
+        store,
+        budget,
+      });
+      assert.ok(charged() - before <= budget, `${charged() - before} of ${budget}`);
+    }
+  },
+);

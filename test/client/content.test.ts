@@ -4,7 +4,7 @@ import { MAX_BODY_BYTES, parseContent } from '../../src/client/content.ts';
 import { makeRedactor } from '../../src/client/redact.ts';
 import type { Call } from '../../src/contract/credits.ts';
 import { fc } from '../properties.ts';
-import { LONG } from '../tier.ts';
+import { LONG, SHORT } from '../tier.ts';
 import { ENTERPRISE, envelopeOf, findVerdict, PLACE, STANDARD, WILDFIRE } from './answers.ts';
 import { clientOf, serveHttp } from './servers.ts';
 
@@ -14,7 +14,7 @@ const read = (text: string | Buffer) =>
 const cut = fc.json().map((text) => text.slice(1));
 const anyText = fc.oneof(fc.json(), cut, fc.string());
 
-test('any JSON is read as JSON.parse reads it, anything else is text', () => {
+test('any JSON is read as JSON.parse reads it, anything else is text', SHORT, () => {
   fc.assert(
     fc.property(anyText, (text) => {
       let value: unknown;
@@ -30,28 +30,39 @@ test('any JSON is read as JSON.parse reads it, anything else is text', () => {
 });
 
 for (const unit of ['{},', '[],', '{"a":1},']) {
-  test(`the largest body there may be, made of nothing but ${unit} is refused before it is parsed`, () => {
-    const text = `{"data":[${unit.repeat(MAX_BODY_BYTES.enterprise / unit.length - 10)}0]}`;
-    assert.deepEqual(read(text), {
-      kind: 'unread',
-      why: 'it has more than 2 million objects, lists and members',
-    });
-  });
+  test(
+    `the largest body there may be, made of nothing but ${unit} is refused before it is parsed`,
+    SHORT,
+    () => {
+      const text = `{"data":[${unit.repeat(MAX_BODY_BYTES.enterprise / unit.length - 10)}0]}`;
+      assert.deepEqual(read(text), {
+        kind: 'unread',
+        why: 'it has more than 2 million objects, lists and members',
+      });
+    },
+  );
 }
 
-test('a body that is nested too deep is refused before it is parsed; brackets in texts do not count', () => {
-  for (const [open, close] of ['[]', '{}'].map(
-    (pair) => [pair[0] === '{' ? '{"a":' : '[', pair[1]!] as const,
-  )) {
-    const nested = (depth: number) => `${open.repeat(depth)}1${close.repeat(depth)}`;
-    assert.equal(read(nested(512)).kind, 'json');
-    assert.deepEqual(read(nested(513)), { kind: 'unread', why: 'it is nested more than 512 deep' });
-  }
-  assert.equal(
-    read(JSON.stringify({ a: `${'['.repeat(1_000)}\\"${'{'.repeat(1_000)}` })).kind,
-    'json',
-  );
-});
+test(
+  'a body that is nested too deep is refused before it is parsed; brackets in texts do not count',
+  SHORT,
+  () => {
+    for (const [open, close] of ['[]', '{}'].map(
+      (pair) => [pair[0] === '{' ? '{"a":' : '[', pair[1]!] as const,
+    )) {
+      const nested = (depth: number) => `${open.repeat(depth)}1${close.repeat(depth)}`;
+      assert.equal(read(nested(512)).kind, 'json');
+      assert.deepEqual(read(nested(513)), {
+        kind: 'unread',
+        why: 'it is nested more than 512 deep',
+      });
+    }
+    assert.equal(
+      read(JSON.stringify({ a: `${'['.repeat(1_000)}\\"${'{'.repeat(1_000)}` })).kind,
+      'json',
+    );
+  },
+);
 
 test(
   'a bundle of 7 MB with many features is read, and so is one of nothing but coordinates',
@@ -76,25 +87,31 @@ for (const [call, mostBytes] of [
   [STANDARD, MAX_BODY_BYTES.standard],
   [ENTERPRISE, MAX_BODY_BYTES.enterprise],
 ] as const satisfies readonly (readonly [Call, number])[]) {
-  test(`a ${call.kind} of more than ${mostBytes / 2 ** 20} MB is an unknown charge, one of less is read`, async (t) => {
-    let bytes = mostBytes + 1;
-    const url = await serveHttp(t, (_, response) => {
-      const text = JSON.stringify(envelopeOf(call));
-      response.end(text + ' '.repeat(bytes - Buffer.byteLength(text)));
-    });
-    const client = clientOf(t, url, { timeouts: { body: 60_000, headers: 60_000, total: 60_000 } });
-    const ask = { call, location: PLACE, key: 'k3y/with+odd=chars' };
-    const large = await client.send(ask);
-    assert.ok(
-      large.kind === 'failure' && large.code === 'BODY_TOO_LARGE' && large.reached === 'maybe',
-    );
-    assert.equal(findVerdict(large, call, PLACE, 0).charged, 'unknown');
-    bytes = mostBytes - 1;
-    const small = await client.send(ask);
-    assert.equal(
-      findVerdict(small, call, PLACE, 0).kind,
-      'answered',
-      JSON.stringify(small).slice(0, 300),
-    );
-  });
+  test(
+    `a ${call.kind} of more than ${mostBytes / 2 ** 20} MB is an unknown charge, one of less is read`,
+    SHORT,
+    async (t) => {
+      let bytes = mostBytes + 1;
+      const url = await serveHttp(t, (_, response) => {
+        const text = JSON.stringify(envelopeOf(call));
+        response.end(text + ' '.repeat(bytes - Buffer.byteLength(text)));
+      });
+      const client = clientOf(t, url, {
+        timeouts: { body: 60_000, headers: 60_000, total: 60_000 },
+      });
+      const ask = { call, location: PLACE, key: 'k3y/with+odd=chars' };
+      const large = await client.send(ask);
+      assert.ok(
+        large.kind === 'failure' && large.code === 'BODY_TOO_LARGE' && large.reached === 'maybe',
+      );
+      assert.equal(findVerdict(large, call, PLACE, 0).charged, 'unknown');
+      bytes = mostBytes - 1;
+      const small = await client.send(ask);
+      assert.equal(
+        findVerdict(small, call, PLACE, 0).kind,
+        'answered',
+        JSON.stringify(small).slice(0, 300),
+      );
+    },
+  );
 }

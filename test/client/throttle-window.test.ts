@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Throttle } from '../../src/client/throttle.ts';
 import { LeapingClock } from '../faults/leaping-clock.ts';
-import { LONG } from '../tier.ts';
+import { LONG, SHORT } from '../tier.ts';
 
 const WINDOW_MS = 60_000;
 const WINDOWS = 3;
@@ -68,8 +68,8 @@ async function run(
 const mixed = [1, 15, 1, 1, 35, 1, 15, 1];
 
 describe('every window', { concurrency: true }, () => {
-  for (const [name, limit, sockets, priceOf, latencyMs, options = {}] of [
-    ['standard bundles at starter', 300, 8, () => 15, () => 300],
+  for (const [name, limit, sockets, priceOf, latencyMs, options] of [
+    ['standard bundles at starter', 300, 8, () => 15, () => 300, SHORT],
     [
       'a mix',
       600,

@@ -10,7 +10,7 @@ import { STATES } from '../../src/data/tables/states.ts';
 import { fc } from '../properties.ts';
 import { openDatabase, point, StillClock } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { times } from '../tier.ts';
+import { SHORT, times } from '../tier.ts';
 import { fileOf, geojson, loading, towers } from './loaders/loading.ts';
 
 const clock = new StillClock();
@@ -70,7 +70,7 @@ test('whatever parts are loaded again or removed, a record is stored once and be
       }
       database.close();
     }),
-    { numRuns: times({ short: 8, long: 100, soak: 1_000 }) },
+    { numRuns: times({ short: 8, long: 50, soak: 1_000 }) },
   );
 });
 
@@ -102,70 +102,82 @@ function expectedParks(parts: ReadonlyMap<string, readonly number[]>): string[] 
   return lines.sort();
 }
 
-test('a record in two files that are loaded by hand is one record, and two equal ones in one file are two', async (t) => {
-  const { database, load } = loading(t);
-  const [a, b] = [
-    fileOf(t, 'a.geojson', parks([1, 2, 2], 0)),
-    fileOf(t, 'b.geojson', parks([2, 3], 50)),
-  ];
-  const result = await load('parks', [a, b], { states: ['VT', 'NH'] });
-  assert.equal(result.records, 4);
-  const stored = storedParks(database).map((line) => line.split(' ')[1]);
-  assert.deepEqual(stored, ['1', '2', '2', '3']);
-});
+test(
+  'a record in two files that are loaded by hand is one record, and two equal ones in one file are two',
+  SHORT,
+  async (t) => {
+    const { database, load } = loading(t);
+    const [a, b] = [
+      fileOf(t, 'a.geojson', parks([1, 2, 2], 0)),
+      fileOf(t, 'b.geojson', parks([2, 3], 50)),
+    ];
+    const result = await load('parks', [a, b], { states: ['VT', 'NH'] });
+    assert.equal(result.records, 4);
+    const stored = storedParks(database).map((line) => line.split(' ')[1]);
+    assert.deepEqual(stored, ['1', '2', '2', '3']);
+  },
+);
 
-test('a record with an id of its agency is one, though it was edited between two downloads', async (t) => {
-  const database = openDatabase(t);
-  const plant = (Plant_Code: number, Plant_Name: string) =>
-    point(-72, 43, { Plant_Code, Plant_Name });
-  const fileWith = (...plants: object[]) => fileOf(t, 'plants.geojson', geojson(plants));
-  const load = (of: string, file: string) => {
-    const parts = [{ of, files: [file], options: {} }];
-    return loadParts(
-      database,
-      'power-plants',
-      parts,
-      { askedOf: 'power-plants' },
-      { clock, onRecords: () => {} },
-    );
-  };
-  await load('VT', fileWith(plant(1, 'Vernon'), plant(2, 'Bellows Falls')));
-  await load('NH', fileWith(plant(1, 'Vernon Dam'), plant(3, 'Wilder')));
-  const names = database
-    .prepare("SELECT json_extract(feature, '$.properties.Plant_Name') FROM sites_powerPlant")
-    .pluck();
-  assert.deepEqual(names.all().sort(), ['Bellows Falls', 'Vernon Dam', 'Wilder']);
-});
+test(
+  'a record with an id of its agency is one, though it was edited between two downloads',
+  SHORT,
+  async (t) => {
+    const database = openDatabase(t);
+    const plant = (Plant_Code: number, Plant_Name: string) =>
+      point(-72, 43, { Plant_Code, Plant_Name });
+    const fileWith = (...plants: object[]) => fileOf(t, 'plants.geojson', geojson(plants));
+    const load = (of: string, file: string) => {
+      const parts = [{ of, files: [file], options: {} }];
+      return loadParts(
+        database,
+        'power-plants',
+        parts,
+        { askedOf: 'power-plants' },
+        { clock, onRecords: () => {} },
+      );
+    };
+    await load('VT', fileWith(plant(1, 'Vernon'), plant(2, 'Bellows Falls')));
+    await load('NH', fileWith(plant(1, 'Vernon Dam'), plant(3, 'Wilder')));
+    const names = database
+      .prepare("SELECT json_extract(feature, '$.properties.Plant_Name') FROM sites_powerPlant")
+      .pluck();
+    assert.deepEqual(names.all().sort(), ['Bellows Falls', 'Vernon Dam', 'Wilder']);
+  },
+);
 
-test('a source that replaces another takes the place of all its parts, however many records they have', async (t) => {
-  const database = openDatabase(t);
-  const stations = (count: number) => {
-    const rows = Array.from({ length: count }, (_, index) => `${index},E85,38,-78.${index}\n`);
-    return fileOf(t, 'stations.csv', `ID,Fuel Type Code,Latitude,Longitude\n${rows.join('')}`);
-  };
-  const load = (askedOf: string, rivals: string[], counts: Readonly<Record<string, number>>) => {
-    const parts = Object.entries(counts).map(([of, count]) => ({
-      of,
-      files: [stations(count)],
-      options: {},
-    }));
-    return loadParts(
-      database,
-      'alternative-fuels',
-      parts,
-      { askedOf, rivals },
-      { clock, onRecords: () => {} },
-    );
-  };
-  await load('copy', [], { VA: 9, MD: 5 });
-  await assert.rejects(load('agency', [], { VA: 1 }), {
-    message: /VA has 9 records here and 1 in the load/,
-  });
-  await load('agency', ['copy'], { VA: 1 });
-  const [{ parts } = { parts: [] }] = describeData(database).datasets;
-  const rowsOfParts = parts.map((part) => [part.state, part.rows]);
-  assert.deepEqual(rowsOfParts, [['VA', 1]]);
-});
+test(
+  'a source that replaces another takes the place of all its parts, however many records they have',
+  SHORT,
+  async (t) => {
+    const database = openDatabase(t);
+    const stations = (count: number) => {
+      const rows = Array.from({ length: count }, (_, index) => `${index},E85,38,-78.${index}\n`);
+      return fileOf(t, 'stations.csv', `ID,Fuel Type Code,Latitude,Longitude\n${rows.join('')}`);
+    };
+    const load = (askedOf: string, rivals: string[], counts: Readonly<Record<string, number>>) => {
+      const parts = Object.entries(counts).map(([of, count]) => ({
+        of,
+        files: [stations(count)],
+        options: {},
+      }));
+      return loadParts(
+        database,
+        'alternative-fuels',
+        parts,
+        { askedOf, rivals },
+        { clock, onRecords: () => {} },
+      );
+    };
+    await load('copy', [], { VA: 9, MD: 5 });
+    await assert.rejects(load('agency', [], { VA: 1 }), {
+      message: /VA has 9 records here and 1 in the load/,
+    });
+    await load('agency', ['copy'], { VA: 1 });
+    const [{ parts } = { parts: [] }] = describeData(database).datasets;
+    const rowsOfParts = parts.map((part) => [part.state, part.rows]);
+    assert.deepEqual(rowsOfParts, [['VA', 1]]);
+  },
+);
 
 for (const [loader, records, most] of [
   ['cell-towers', 1, 24],
@@ -173,67 +185,77 @@ for (const [loader, records, most] of [
   ['earthquakes', 100, 3],
   ['wells', 1, 56],
 ] as const) {
-  test(`a file of ${loader} is of the states in it if these are few: ${most}, and not one more`, async (t) => {
-    const { database, load } = loading(t);
-    const statesOf = async (states: number, count: number = records) => {
-      const rows = Array.from({ length: Math.max(states, count) }, (_, index) => {
-        const at = index % states;
-        return `T${index},nuclear,earthquake,${index},${[...STATES][at]},38,-78.${index}`;
-      });
-      const head = 'Licensee,PrimSource,type,id,State,latitude,longitude';
-      const file = fileOf(t, 'few.csv', `${head}\n${rows.join('\n')}\n`);
-      const { states: found } = await load(loader, file, { replace: true, force: true });
-      const [described] = describeData(database).datasets;
-      const inParts = described!.parts.reduce((sum, part) => sum + part.rows, 0);
-      assert.deepEqual([inParts, described!.rows], [rows.length, rows.length]);
-      return found?.length ?? 'all';
-    };
-    assert.equal(await statesOf(most), most);
-    if (most < STATES.size) assert.equal(await statesOf(most + 1), 'all');
-    if (records > 1) assert.equal(await statesOf(most, records - 1), 'all');
-  });
+  test(
+    `a file of ${loader} is of the states in it if these are few: ${most}, and not one more`,
+    SHORT,
+    async (t) => {
+      const { database, load } = loading(t);
+      const statesOf = async (states: number, count: number = records) => {
+        const rows = Array.from({ length: Math.max(states, count) }, (_, index) => {
+          const at = index % states;
+          return `T${index},nuclear,earthquake,${index},${[...STATES][at]},38,-78.${index}`;
+        });
+        const head = 'Licensee,PrimSource,type,id,State,latitude,longitude';
+        const file = fileOf(t, 'few.csv', `${head}\n${rows.join('\n')}\n`);
+        const { states: found } = await load(loader, file, { replace: true, force: true });
+        const [described] = describeData(database).datasets;
+        const inParts = described!.parts.reduce((sum, part) => sum + part.rows, 0);
+        assert.deepEqual([inParts, described!.rows], [rows.length, rows.length]);
+        return found?.length ?? 'all';
+      };
+      assert.equal(await statesOf(most), most);
+      if (most < STATES.size) assert.equal(await statesOf(most + 1), 'all');
+      if (records > 1) assert.equal(await statesOf(most, records - 1), 'all');
+    },
+  );
 }
 
-test('fires may end, a place at sea is of the states that are given, and counties are of the states in their codes', async (t) => {
-  const { database, load } = loading(t);
-  const fires = (count: number) =>
-    fileOf(
-      t,
-      'fires.csv',
-      `IncidentName,lat,lng\n${Array.from({ length: count }, (_, i) => `F${i},38,-78.${i}\n`).join('')}`,
+test(
+  'fires may end, a place at sea is of the states that are given, and counties are of the states in their codes',
+  SHORT,
+  async (t) => {
+    const { database, load } = loading(t);
+    const fires = (count: number) =>
+      fileOf(
+        t,
+        'fires.csv',
+        `IncidentName,lat,lng\n${Array.from({ length: count }, (_, i) => `F${i},38,-78.${i}\n`).join('')}`,
+      );
+    // Of one state, and yet of the whole US.
+    assert.equal((await load('wildfire-incidents', fires(100))).states, undefined);
+    assert.equal((await load('wildfire-incidents', fires(1))).records, 1);
+    assert.equal(
+      (await load('wells', fileOf(t, 'w.csv', 'API,lat,lng\n1,25,-90\n'), { states: ['TX'] }))
+        .records,
+      1,
     );
-  // Of one state, and yet of the whole US.
-  assert.equal((await load('wildfire-incidents', fires(100))).states, undefined);
-  assert.equal((await load('wildfire-incidents', fires(1))).records, 1);
-  assert.equal(
-    (await load('wells', fileOf(t, 'w.csv', 'API,lat,lng\n1,25,-90\n'), { states: ['TX'] }))
-      .records,
-    1,
-  );
-  const radon = fileOf(t, 'r.csv', 'CountyFIPS,RadonZone\n51001,1\n24001,2\n');
-  assert.equal((await load('radon', radon, { states: 'US' })).records, 2);
-  // A file that was asked for a state may have others.
-  const asked = [{ of: 'MD', files: [radon], options: {} }];
-  const ofState = await loadParts(
-    database,
-    'radon',
-    asked,
-    { askedOf: 'radon' },
-    { clock, onRecords: () => {} },
-  );
-  assert.equal(ofState.records, 1);
-  assert.deepEqual(ofState.notes, [
-    'Left out, outside of MD: 1 record.',
-    'Unchanged, in other states: 1 record.',
-  ]);
-  const atSea = fileOf(t, 'w.csv', 'API,lat,lng\n1,25,-90\n2,36,-119\n');
-  await load('wells', atSea, { replace: true });
-  const [wells] = describeData(database).datasets.filter(({ name }) => name === 'sites:oilGasWell');
-  const rowsOfParts = wells!.parts.map((part) => [part.state, part.rows]);
-  assert.deepEqual(rowsOfParts, [['CA', 2]]);
-});
+    const radon = fileOf(t, 'r.csv', 'CountyFIPS,RadonZone\n51001,1\n24001,2\n');
+    assert.equal((await load('radon', radon, { states: 'US' })).records, 2);
+    // A file that was asked for a state may have others.
+    const asked = [{ of: 'MD', files: [radon], options: {} }];
+    const ofState = await loadParts(
+      database,
+      'radon',
+      asked,
+      { askedOf: 'radon' },
+      { clock, onRecords: () => {} },
+    );
+    assert.equal(ofState.records, 1);
+    assert.deepEqual(ofState.notes, [
+      'Left out, outside of MD: 1 record.',
+      'Unchanged, in other states: 1 record.',
+    ]);
+    const atSea = fileOf(t, 'w.csv', 'API,lat,lng\n1,25,-90\n2,36,-119\n');
+    await load('wells', atSea, { replace: true });
+    const [wells] = describeData(database).datasets.filter(
+      ({ name }) => name === 'sites:oilGasWell',
+    );
+    const rowsOfParts = wells!.parts.map((part) => [part.state, part.rows]);
+    assert.deepEqual(rowsOfParts, [['CA', 2]]);
+  },
+);
 
-test('a load tells of each thousand of its records', async (t) => {
+test('a load tells of each thousand of its records', SHORT, async (t) => {
   const seen: number[] = [];
   const parts = [{ of: 'US', files: [towers(t, { VA: 2_500 })], options: {} }];
   const onRecords = (records: number) => seen.push(records);

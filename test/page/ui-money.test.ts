@@ -4,7 +4,7 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { type Alter, fakeService, lacking } from '../fake-service.ts';
 import { column, places } from '../run/harness.ts';
-import { LONG } from '../tier.ts';
+import { LONG, SHORT } from '../tier.ts';
 import { openBook, openUi, WILDFIRE, yes } from './ui-scene.ts';
 
 const CELLS = 40;
@@ -19,122 +19,144 @@ function timeless(summary: unknown): unknown {
   );
 }
 
-test('the whole way: price, budget, rest, nothing; the service counts what the page said', async (t) => {
-  const scene = await openUi(t);
-  const { harness } = scene;
-  const visitor = await scene.visit();
-  const { id, columns, location, first } = (
-    await visitor.upload('A book.csv', harness.writeInput(places(CELLS)))
-  ).body;
-  assert.deepEqual(
-    [columns, location, first.length],
-    [['id', 'lat', 'lng'], { lat: 1, lng: 2 }, 6],
-  );
-  const price = async () =>
-    (await visitor.ask('POST', `/api/files/${id}/price`, { body: WILDFIRE })).body.summary;
-  const planned = await price();
-  const ofPlan = await harness.plan({ topics: ['wildfire'] });
-  assert.deepEqual(timeless(planned), timeless(ofPlan), 'the figures of perilbook plan');
-  assert.deepEqual([planned.credits, planned.rows, harness.charged()], [CELLS, CELLS, 0]);
+test(
+  'the whole way: price, budget, rest, nothing; the service counts what the page said',
+  SHORT,
+  async (t) => {
+    const scene = await openUi(t);
+    const { harness } = scene;
+    const visitor = await scene.visit();
+    const { id, columns, location, first } = (
+      await visitor.upload('A book.csv', harness.writeInput(places(CELLS)))
+    ).body;
+    assert.deepEqual(
+      [columns, location, first.length],
+      [['id', 'lat', 'lng'], { lat: 1, lng: 2 }, 6],
+    );
+    const price = async () =>
+      (await visitor.ask('POST', `/api/files/${id}/price`, { body: WILDFIRE })).body.summary;
+    const planned = await price();
+    const ofPlan = await harness.plan({ topics: ['wildfire'] });
+    assert.deepEqual(timeless(planned), timeless(ofPlan), 'the figures of perilbook plan');
+    assert.deepEqual([planned.credits, planned.rows, harness.charged()], [CELLS, CELLS, 0]);
 
-  const { service, account, first: named } = (await visitor.ask('GET', '/api/about')).body;
-  assert.deepEqual([service, account, named], [new URL(harness.url).host, 'tester', null]);
-  const column = { ...WILDFIRE, lat: 3 };
-  const { status: refused, body: why } = await visitor.ask('POST', `/api/files/${id}/price`, {
-    body: column,
-  });
-  assert.deepEqual([refused, why.error.message], [422, 'Unknown column']);
+    const { service, account, first: named } = (await visitor.ask('GET', '/api/about')).body;
+    assert.deepEqual([service, account, named], [new URL(harness.url).host, 'tester', null]);
+    const column = { ...WILDFIRE, lat: 3 };
+    const { status: refused, body: why } = await visitor.ask('POST', `/api/files/${id}/price`, {
+      body: column,
+    });
+    assert.deepEqual([refused, why.error.message], [422, 'Unknown column']);
 
-  const start = (body: object) =>
-    visitor.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...body } });
-  for (const [body, status] of [
-    [{}, 400],
-    [{ budget: CELLS }, 400],
-    [{ budget: CELLS, confirmed: 'yes' }, 409],
-    [{ budget: CELLS, confirmed: 'Spend at most 4 credits' }, 409],
-    [{ budget: -1, confirmed: 'Spend at most -1 credits' }, 400],
-    [{ budget: 1.5, confirmed: 'Spend at most 1.5 credits' }, 400],
-  ] as const) {
-    assert.equal((await start(body)).status, status, JSON.stringify(body));
-  }
-  assert.equal(harness.charged(), 0);
-
-  assert.equal((await start(yes(7))).status, 202);
-  const paused = await visitor.ended(id);
-  assert.deepEqual([paused.end?.state, paused.credits_spent, harness.charged()], ['paused', 7, 7]);
-  const partial = (await visitor.ask('GET', `/api/files/${id}/result`)).text;
-  assert.deepEqual([count(partial, 'ok'), count(partial, 'deferred')], [7, CELLS - 7]);
-
-  assert.equal((await price()).credits, CELLS - 7);
-  assert.equal((await start(yes(1000))).status, 202);
-  assert.equal((await visitor.ended(id)).end?.state, 'complete');
-  assert.equal(harness.charged(), CELLS, 'the rest only');
-
-  assert.equal((await start(yes(0))).status, 202);
-  assert.equal((await visitor.ended(id)).end?.state, 'complete');
-  const { headers, text } = await visitor.ask('GET', `/api/files/${id}/result`);
-  assert.equal(count(text, 'ok'), CELLS);
-  assert.match(
-    String(headers['content-disposition']),
-    /^attachment; filename="A book\.hazards\.csv"/,
-  );
-  assert.deepEqual([harness.charged(), (await harness.ledger()).charged], [CELLS, CELLS]);
-  assert.deepEqual(scene.bugs, []);
-});
-
-test('two starts at once: one runs; stop lands what is in flight; after a restart the rest is bought', async (t) => {
-  // Ten credits a minute, of which one takes 1.2 s: the run waits when it is stopped.
-  const slow = { subscription: customSubscription(1_000, 10), factor: 50 };
-  const { harness, visitor, id, post, restart } = await openBook(t, places(30), {}, slow);
-  const start = () => post('start', yes(30));
-  const statuses = (await Promise.all([start(), start(), start()])).map(({ status }) => status);
-  assert.deepEqual(statuses.sort(), [202, 409, 409]);
-  assert.equal((await post('stop')).status, 202);
-  const stopped = await visitor.ended(id);
-  assert.deepEqual([stopped.end?.state, stopped.credits_spent], ['interrupted', harness.charged()]);
-  assert.ok(harness.charged() < 30, `${harness.charged()} were bought`);
-  assert.equal((await post('stop')).status, 409);
-
-  assert.equal((await start()).status, 202);
-  const again = await restart();
-  const { charged } = await harness.ledger();
-  assert.equal(harness.charged(), charged, 'closing waits for what is in flight');
-  const later = await again.visit();
-  const { chosen, run, has_output } = (await later.ask('GET', `/api/files/${id}`)).body;
-  assert.deepEqual([run.end.state, has_output], ['interrupted', true]);
-  assert.deepEqual(
-    [chosen.topics, chosen.lat, chosen.lng, chosen.order],
-    [['wildfire'], 1, 2, 'file'],
-  );
-  await later.ask('POST', `/api/files/${id}/start`, {
-    body: { ...WILDFIRE, ...yes(30 - charged) },
-  });
-  assert.equal((await later.ended(id)).end?.state, 'complete');
-  assert.equal(harness.charged(), 30);
-});
-
-test('a limit that was set where the page was started cannot be passed on the page', async (t) => {
-  const { harness, post, run } = await openBook(t, places(9), { mostBudget: 5 });
-  assert.equal((await post('start', yes(6))).status, 422);
-  assert.equal(harness.charged(), 0);
-  await run(5);
-  assert.equal(harness.charged(), 5);
-});
-
-test('a price after another choice of topics or rows is that of a fresh plan, and no choice spends', async (t) => {
-  const { harness, post } = await openBook(t, [...places(5), ...places(2), [30, -140]]);
-  for (const topics of [['wildfire'], ['hail', 'wildfire', 'park'], ['radon'], ['wildfire']]) {
-    for (const optimize of ['credits', 'calls'] as const) {
-      const { summary } = (await post('price', { topics, optimize })).body;
-      assert.deepEqual(timeless(summary), timeless(await harness.plan({ topics, optimize })));
+    const start = (body: object) =>
+      visitor.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...body } });
+    for (const [body, status] of [
+      [{}, 400],
+      [{ budget: CELLS }, 400],
+      [{ budget: CELLS, confirmed: 'yes' }, 409],
+      [{ budget: CELLS, confirmed: 'Spend at most 4 credits' }, 409],
+      [{ budget: -1, confirmed: 'Spend at most -1 credits' }, 400],
+      [{ budget: 1.5, confirmed: 'Spend at most 1.5 credits' }, 400],
+    ] as const) {
+      assert.equal((await start(body)).status, status, JSON.stringify(body));
     }
-  }
-  const rows = async (header: boolean) => (await post('price', { header })).body.summary?.rows;
-  assert.deepEqual([await rows(true), await rows(false), await rows(true)], [8, 9, 8]);
-  assert.equal(harness.charged(), 0);
-});
+    assert.equal(harness.charged(), 0);
 
-test('a file without a header line: its first row is bought and comes back', async (t) => {
+    assert.equal((await start(yes(7))).status, 202);
+    const paused = await visitor.ended(id);
+    assert.deepEqual(
+      [paused.end?.state, paused.credits_spent, harness.charged()],
+      ['paused', 7, 7],
+    );
+    const partial = (await visitor.ask('GET', `/api/files/${id}/result`)).text;
+    assert.deepEqual([count(partial, 'ok'), count(partial, 'deferred')], [7, CELLS - 7]);
+
+    assert.equal((await price()).credits, CELLS - 7);
+    assert.equal((await start(yes(1000))).status, 202);
+    assert.equal((await visitor.ended(id)).end?.state, 'complete');
+    assert.equal(harness.charged(), CELLS, 'the rest only');
+
+    assert.equal((await start(yes(0))).status, 202);
+    assert.equal((await visitor.ended(id)).end?.state, 'complete');
+    const { headers, text } = await visitor.ask('GET', `/api/files/${id}/result`);
+    assert.equal(count(text, 'ok'), CELLS);
+    assert.match(
+      String(headers['content-disposition']),
+      /^attachment; filename="A book\.hazards\.csv"/,
+    );
+    assert.deepEqual([harness.charged(), (await harness.ledger()).charged], [CELLS, CELLS]);
+    assert.deepEqual(scene.bugs, []);
+  },
+);
+
+test(
+  'two starts at once: one runs; stop lands what is in flight; after a restart the rest is bought',
+  SHORT,
+  async (t) => {
+    // Ten credits a minute, of which one takes 1.2 s: the run waits when it is stopped.
+    const slow = { subscription: customSubscription(1_000, 10), factor: 50 };
+    const { harness, visitor, id, post, restart } = await openBook(t, places(30), {}, slow);
+    const start = () => post('start', yes(30));
+    const statuses = (await Promise.all([start(), start(), start()])).map(({ status }) => status);
+    assert.deepEqual(statuses.sort(), [202, 409, 409]);
+    assert.equal((await post('stop')).status, 202);
+    const stopped = await visitor.ended(id);
+    assert.deepEqual(
+      [stopped.end?.state, stopped.credits_spent],
+      ['interrupted', harness.charged()],
+    );
+    assert.ok(harness.charged() < 30, `${harness.charged()} were bought`);
+    assert.equal((await post('stop')).status, 409);
+
+    assert.equal((await start()).status, 202);
+    const again = await restart();
+    const { charged } = await harness.ledger();
+    assert.equal(harness.charged(), charged, 'closing waits for what is in flight');
+    const later = await again.visit();
+    const { chosen, run, has_output } = (await later.ask('GET', `/api/files/${id}`)).body;
+    assert.deepEqual([run.end.state, has_output], ['interrupted', true]);
+    assert.deepEqual(
+      [chosen.topics, chosen.lat, chosen.lng, chosen.order],
+      [['wildfire'], 1, 2, 'file'],
+    );
+    await later.ask('POST', `/api/files/${id}/start`, {
+      body: { ...WILDFIRE, ...yes(30 - charged) },
+    });
+    assert.equal((await later.ended(id)).end?.state, 'complete');
+    assert.equal(harness.charged(), 30);
+  },
+);
+
+test(
+  'a limit that was set where the page was started cannot be passed on the page',
+  SHORT,
+  async (t) => {
+    const { harness, post, run } = await openBook(t, places(9), { mostBudget: 5 });
+    assert.equal((await post('start', yes(6))).status, 422);
+    assert.equal(harness.charged(), 0);
+    await run(5);
+    assert.equal(harness.charged(), 5);
+  },
+);
+
+test(
+  'a price after another choice of topics or rows is that of a fresh plan, and no choice spends',
+  SHORT,
+  async (t) => {
+    const { harness, post } = await openBook(t, [...places(5), ...places(2), [30, -140]]);
+    for (const topics of [['wildfire'], ['hail', 'wildfire', 'park'], ['radon'], ['wildfire']]) {
+      for (const optimize of ['credits', 'calls'] as const) {
+        const { summary } = (await post('price', { topics, optimize })).body;
+        assert.deepEqual(timeless(summary), timeless(await harness.plan({ topics, optimize })));
+      }
+    }
+    const rows = async (header: boolean) => (await post('price', { header })).body.summary?.rows;
+    assert.deepEqual([await rows(true), await rows(false), await rows(true)], [8, 9, 8]);
+    assert.equal(harness.charged(), 0);
+  },
+);
+
+test('a file without a header line: its first row is bought and comes back', SHORT, async (t) => {
   const text = places(3).map(([lat, lng]) => `x,${lat},${lng}\n`);
   const { harness, visitor, get, run } = await openBook(t, text.join(''));
   const bare = (await get('?header=no')).body;
@@ -151,58 +173,62 @@ test('a file without a header line: its first row is bought and comes back', asy
   }
 });
 
-test('a key is tried before Start, once and free of charge; a refusal says what to do and shows no key', async (t) => {
-  const cases = [
-    [null, null, 0],
-    [{ status: 401, body: { message: 'unknown key {key}' } }, 'KEY_REFUSED', 0],
-    [{ status: 402 }, 'KEY_REFUSED', 0],
-    [{ status: 429, body: { code: 'QUOTA_EXCEEDED' } }, 'QUOTA_EXCEEDED', 0],
-    [{ status: 403 }, null, 0],
-    [{ status: 403, body: { message: 'Daily limit exceeded' } }, 'QUOTA_EXCEEDED', 0],
-    // It passes.
-    [{ status: 401, headers: { 'retry-after': '2' } }, null, 0],
-    [{ status: 502 }, null, 0],
-    [{ status: 200, body: {}, headers: { 'x-credit-cost': '1' } }, null, 1],
-  ] as const;
-  for (const [fault, code, charged] of cases) {
-    let baseUrl = '';
-    let secret = '';
-    const scene = await openUi(t, (harness) => {
-      const key = harness.key();
-      secret = key.secret;
-      return {
-        connectionOf: async () => ({
-          kind: 'service',
-          baseUrl,
-          source: 'fake',
-          sample: false,
-          keys: [key],
-        }),
-      };
-    });
-    const { harness } = scene;
-    const fake = await fakeService(t, harness.url);
-    baseUrl = fake.url;
-    if (fault !== null) fake.script([fault]);
-    const visitor = await scene.visit();
-    const [first, second] = await Promise.all(
-      [1, 2].map(() => visitor.ask('POST', '/api/key', { body: { again: false } })),
-    );
-    assert.equal(first!.body.refusal?.code ?? null, code, first!.text);
-    assert.equal(second!.text, first!.text);
-    assert.ok(!first!.text.includes(secret), first!.text);
-    assert.deepEqual(await harness.ledger(), { charged, unknown: 0, open: 0 }, first!.text);
-    const [tried] = await harness.store.runs({ job: 'key check' });
-    assert.equal(tried!.state, code === null ? 'complete' : 'stopped');
-    assert.deepEqual([fake.answers.length, harness.charged()], [1, 0]);
-    assert.deepEqual(scene.bugs, []);
-    if (fault?.status !== 429) continue;
-    const { id } = (await visitor.upload('book.csv', harness.writeInput(places(3)))).body;
-    const { summary } = (await visitor.ask('POST', `/api/files/${id}/price`, { body: WILDFIRE }))
-      .body;
-    assert.equal(summary.credits_available, 0);
-  }
-});
+test(
+  'a key is tried before Start, once and free of charge; a refusal says what to do and shows no key',
+  SHORT,
+  async (t) => {
+    const cases = [
+      [null, null, 0],
+      [{ status: 401, body: { message: 'unknown key {key}' } }, 'KEY_REFUSED', 0],
+      [{ status: 402 }, 'KEY_REFUSED', 0],
+      [{ status: 429, body: { code: 'QUOTA_EXCEEDED' } }, 'QUOTA_EXCEEDED', 0],
+      [{ status: 403 }, null, 0],
+      [{ status: 403, body: { message: 'Daily limit exceeded' } }, 'QUOTA_EXCEEDED', 0],
+      // It passes.
+      [{ status: 401, headers: { 'retry-after': '2' } }, null, 0],
+      [{ status: 502 }, null, 0],
+      [{ status: 200, body: {}, headers: { 'x-credit-cost': '1' } }, null, 1],
+    ] as const;
+    for (const [fault, code, charged] of cases) {
+      let baseUrl = '';
+      let secret = '';
+      const scene = await openUi(t, (harness) => {
+        const key = harness.key();
+        secret = key.secret;
+        return {
+          connectionOf: async () => ({
+            kind: 'service',
+            baseUrl,
+            source: 'fake',
+            sample: false,
+            keys: [key],
+          }),
+        };
+      });
+      const { harness } = scene;
+      const fake = await fakeService(t, harness.url);
+      baseUrl = fake.url;
+      if (fault !== null) fake.script([fault]);
+      const visitor = await scene.visit();
+      const [first, second] = await Promise.all(
+        [1, 2].map(() => visitor.ask('POST', '/api/key', { body: { again: false } })),
+      );
+      assert.equal(first!.body.refusal?.code ?? null, code, first!.text);
+      assert.equal(second!.text, first!.text);
+      assert.ok(!first!.text.includes(secret), first!.text);
+      assert.deepEqual(await harness.ledger(), { charged, unknown: 0, open: 0 }, first!.text);
+      const [tried] = await harness.store.runs({ job: 'key check' });
+      assert.equal(tried!.state, code === null ? 'complete' : 'stopped');
+      assert.deepEqual([fake.answers.length, harness.charged()], [1, 0]);
+      assert.deepEqual(scene.bugs, []);
+      if (fault?.status !== 429) continue;
+      const { id } = (await visitor.upload('book.csv', harness.writeInput(places(3)))).body;
+      const { summary } = (await visitor.ask('POST', `/api/files/${id}/price`, { body: WILDFIRE }))
+        .body;
+      assert.equal(summary.credits_available, 0);
+    }
+  },
+);
 
 /** The page over a service that does what it is told, with a file of places. */
 async function openFaulty(t: TestContext, count: number, alter?: Alter) {
@@ -217,32 +243,36 @@ async function openFaulty(t: TestContext, count: number, alter?: Alter) {
   return { ...opened, fake };
 }
 
-test('a price that a refusal made dearer is bought only where the dialog said so, with the sentence of the service', async (t) => {
-  const { harness, fake, visitor, id, post, run, bugs } = await openFaulty(t, 2);
-  const body = { error: { code: 'SCOPE_REQUIRED', message: 'wildfire is not yours' } };
-  fake.script([{ address: ['/wildfire/'], status: 403, body }]);
-  const { end } = await run(100);
-  assert.deepEqual([end?.state, harness.charged()], ['paused', 0]);
-  const { summary, refused } = (await post('price')).body;
-  assert.equal(summary.credits, 30);
-  assert.match(
-    refused,
-    /^The service refused the scope wildfire on \S+ \(403 SCOPE_REQUIRED\): wildfire is not yours: this costs 30 credits in place of 2\.$/,
-  );
-  const unseen = await run(100);
-  assert.deepEqual([unseen.error?.code, harness.charged()], ['NEEDS_APPROVAL', 0]);
-  const lower = await run(100, { acceptedPrice: 29 });
-  assert.deepEqual([lower.error?.code, harness.charged()], ['NEEDS_APPROVAL', 0]);
-  assert.equal((await run(0)).error, null, 'nothing can be spent');
-  const seen = await run(100, { acceptedPrice: summary.credits });
-  assert.deepEqual([seen.error, seen.end?.state, harness.charged()], [null, 'complete', 30]);
-  assert.equal((await post('price')).body.refused, null);
-  assert.deepEqual([bugs, (await visitor.ask('GET', `/api/files/${id}`)).status], [[], 200]);
-});
+test(
+  'a price that a refusal made dearer is bought only where the dialog said so, with the sentence of the service',
+  SHORT,
+  async (t) => {
+    const { harness, fake, visitor, id, post, run, bugs } = await openFaulty(t, 2);
+    const body = { error: { code: 'SCOPE_REQUIRED', message: 'wildfire is not yours' } };
+    fake.script([{ address: ['/wildfire/'], status: 403, body }]);
+    const { end } = await run(100);
+    assert.deepEqual([end?.state, harness.charged()], ['paused', 0]);
+    const { summary, refused } = (await post('price')).body;
+    assert.equal(summary.credits, 30);
+    assert.match(
+      refused,
+      /^The service refused the scope wildfire on \S+ \(403 SCOPE_REQUIRED\): wildfire is not yours: this costs 30 credits in place of 2\.$/,
+    );
+    const unseen = await run(100);
+    assert.deepEqual([unseen.error?.code, harness.charged()], ['NEEDS_APPROVAL', 0]);
+    const lower = await run(100, { acceptedPrice: 29 });
+    assert.deepEqual([lower.error?.code, harness.charged()], ['NEEDS_APPROVAL', 0]);
+    assert.equal((await run(0)).error, null, 'nothing can be spent');
+    const seen = await run(100, { acceptedPrice: summary.credits });
+    assert.deepEqual([seen.error, seen.end?.state, harness.charged()], [null, 'complete', 30]);
+    assert.equal((await post('price')).body.refused, null);
+    assert.deepEqual([bugs, (await visitor.ask('GET', `/api/files/${id}`)).status], [[], 200]);
+  },
+);
 
 for (const areas of [undefined, 'tract', 'county'] as const) {
   const where = areas ? `, with one answer for a ${areas}` : '';
-  const tier = areas === 'county' ? LONG : {};
+  const tier = areas === 'county' ? LONG : SHORT;
   const choice = { topics: [...NATURAL_SLUGS, 'radon', 'airQuality'], ...(areas && { areas }) };
 
   test(

@@ -17,7 +17,7 @@ import { assertFits, filledIn } from '../assert-fits.ts';
 import { type Fault, fakeService } from '../fake-service.ts';
 import { FastClock } from '../fast-clock.ts';
 import { pathTo, request } from '../service/small-data.ts';
-import { LONG } from '../tier.ts';
+import { LONG, SHORT } from '../tier.ts';
 import { column, type Harness, openHarness, places } from './harness.ts';
 
 /* Each folder of `cases` is a job with an input, a service with scripted faults, and what is expected of its plans and runs, as
@@ -268,7 +268,7 @@ for (const folder of readdirSync(CASES).filter((name) => !name.endsWith('.md')))
   const written = parse(readFileSync(join(CASES, folder, 'case.yaml'), 'utf8')) as Case;
   for (const row of written.table ?? [{ name: '' }]) {
     const whole = filledIn(written, row);
-    test(`${folder}: ${whole.title}`, (whole.isLong ?? row.isLong) ? LONG : {}, async (t) => {
+    test(`${folder}: ${whole.title}`, (whole.isLong ?? row.isLong) ? LONG : SHORT, async (t) => {
       const opened = await openCase(t, whole);
       await take(opened, whole, { places: whole.places ?? 1 }, 'input');
       for (const [index, step] of whole.steps.entries())

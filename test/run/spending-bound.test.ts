@@ -15,7 +15,7 @@ import { envelopeOf } from '../client/answers.ts';
 import { serveHttp } from '../client/servers.ts';
 import { sharedPostgres } from '../postgres-server.ts';
 import { fc } from '../properties.ts';
-import { LONG, times } from '../tier.ts';
+import { LONG, SHORT, times } from '../tier.ts';
 import { openHarness, places } from './harness.ts';
 
 /** What the service does with a request. `lost`: charged, and the answer is cut; `thin`: a bundle without some topics; `charged_failure`: a
@@ -229,22 +229,26 @@ test(
   },
 );
 
-test('a service that charges for its failures, and says so, is not paid beyond the bound', async (t) => {
-  const harness = await openHarness(t, { factor: 2_000 });
-  const service = await serveDeeds(t);
-  const store = openSqliteStore(join(harness.folder, 'charged.db'), harness.clock, owner);
-  t.after(() => store.close());
-  for (const status of [404, 429, 500]) {
-    const deeds = new Array<Deed>(60).fill({ kind: 'charged_failure', status });
-    await holdsBound(harness, service, store, {
-      deeds,
-      places: 12,
-      topics: TOPICS[1],
-      budget: 20,
-      scopes: [],
-    });
-  }
-});
+test(
+  'a service that charges for its failures, and says so, is not paid beyond the bound',
+  SHORT,
+  async (t) => {
+    const harness = await openHarness(t, { factor: 2_000 });
+    const service = await serveDeeds(t);
+    const store = openSqliteStore(join(harness.folder, 'charged.db'), harness.clock, owner);
+    t.after(() => store.close());
+    for (const status of [404, 429, 500]) {
+      const deeds = new Array<Deed>(60).fill({ kind: 'charged_failure', status });
+      await holdsBound(harness, service, store, {
+        deeds,
+        places: 12,
+        topics: TOPICS[1],
+        budget: 20,
+        scopes: [],
+      });
+    }
+  },
+);
 
 /** What the rest costs now, by the message of a stop. */
 function costOfRest(stop: Stop | null): number {
@@ -254,164 +258,192 @@ function costOfRest(stop: Stop | null): number {
 /** The body of a refusal may take 5 s of the clock: with a factor of 2,000 a busy machine read it as a lost answer. */
 const FACTOR = 50;
 
-test('one run after the other: a refused scope, then its price, then what was approved', async (t) => {
-  const harness = await openHarness(t, { factor: FACTOR });
-  const service = await serveDeeds(t);
-  harness.writeInput(places(20));
-  const options = { baseUrl: service.url };
-  const quota: Deed = { kind: 'refuse', status: 403, code: 'SCOPE_REQUIRED' };
-  service.begin([...Array<Deed>(5).fill(ANSWER), ...Array<Deed>(8).fill(quota)]);
-  const first = await harness.run({ topics: 'wildfire', budget: 1_000 }, options);
-  assert.deepEqual(
-    [first.stop?.reason, costOfRest(first.stop), service.charged()],
-    ['price', 225, 5],
-  );
-  const second = await harness.run({ topics: 'wildfire', budget: 1_000 }, options);
-  assert.deepEqual(
-    [second.state, second.summary.credits, service.charged()],
-    ['complete', 225, 230],
-  );
-});
+test(
+  'one run after the other: a refused scope, then its price, then what was approved',
+  SHORT,
+  async (t) => {
+    const harness = await openHarness(t, { factor: FACTOR });
+    const service = await serveDeeds(t);
+    harness.writeInput(places(20));
+    const options = { baseUrl: service.url };
+    const quota: Deed = { kind: 'refuse', status: 403, code: 'SCOPE_REQUIRED' };
+    service.begin([...Array<Deed>(5).fill(ANSWER), ...Array<Deed>(8).fill(quota)]);
+    const first = await harness.run({ topics: 'wildfire', budget: 1_000 }, options);
+    assert.deepEqual(
+      [first.stop?.reason, costOfRest(first.stop), service.charged()],
+      ['price', 225, 5],
+    );
+    const second = await harness.run({ topics: 'wildfire', budget: 1_000 }, options);
+    assert.deepEqual(
+      [second.state, second.summary.credits, service.charged()],
+      ['complete', 225, 230],
+    );
+  },
+);
 
-test('two runs of one store at once pay for one first call, which shows both the price', async (t) => {
-  const harness = await openHarness(t, { factor: FACTOR });
-  const service = await serveDeeds(t);
-  harness.writeInput(places(20));
-  // At once: both have planned at the old price before either call is answered.
-  const bothBuy = Promise.withResolvers<void>();
-  service.begin([{ kind: 'price', prices: { ...CREDITS, single: 5 } }], bothBuy.promise);
-  const runs = ['a.csv', 'b.csv'].map((name) => ({ name, progress: newProgress() }));
-  const ends = await Promise.all(
-    runs.map(({ name, progress }) => {
-      progress.onChange = () => {
-        if (runs.every((run) => run.progress.phase === 'buying')) bothBuy.resolve();
-      };
-      const job = { topics: 'wildfire', budget: 20, output: join(harness.folder, name) } as const;
-      return harness.run(job, { baseUrl: service.url, progress });
-    }),
-  );
-  assert.deepEqual(
-    [ends.map(({ stop }) => stop?.reason), service.charged()],
-    [['price', 'price'], 5],
-  );
-});
+test(
+  'two runs of one store at once pay for one first call, which shows both the price',
+  SHORT,
+  async (t) => {
+    const harness = await openHarness(t, { factor: FACTOR });
+    const service = await serveDeeds(t);
+    harness.writeInput(places(20));
+    // At once: both have planned at the old price before either call is answered.
+    const bothBuy = Promise.withResolvers<void>();
+    service.begin([{ kind: 'price', prices: { ...CREDITS, single: 5 } }], bothBuy.promise);
+    const runs = ['a.csv', 'b.csv'].map((name) => ({ name, progress: newProgress() }));
+    const ends = await Promise.all(
+      runs.map(({ name, progress }) => {
+        progress.onChange = () => {
+          if (runs.every((run) => run.progress.phase === 'buying')) bothBuy.resolve();
+        };
+        const job = { topics: 'wildfire', budget: 20, output: join(harness.folder, name) } as const;
+        return harness.run(job, { baseUrl: service.url, progress });
+      }),
+    );
+    assert.deepEqual(
+      [ends.map(({ stop }) => stop?.reason), service.charged()],
+      [['price', 'price'], 5],
+    );
+  },
+);
 
-test('the first call goes out alone and shows the price; the rest waits for approval, and the next plan knows it', async (t) => {
-  const harness = await openHarness(t, { factor: FACTOR });
-  const service = await serveDeeds(t);
-  harness.writeInput(places(20));
-  const options = { baseUrl: service.url };
-  const dear: Deed = { kind: 'price', prices: { ...CREDITS, single: 5 } };
-  service.begin([dear]);
-  const first = await harness.run({ topics: 'wildfire', budget: 5 }, options);
-  assert.deepEqual(
-    [first.stop?.reason, first.summary.credits_above_price, service.charged()],
-    ['price', 4, 5],
-  );
-  // Of the plan's 20 credits 15 are left, but the 19 other places cost 19.
-  assert.match(
-    first.stop!.message,
-    /What is left costs 95 credits now, 19 before: nothing more was bought\.$/,
-  );
-  const plan = await harness.plan({ topics: 'wildfire' }, options);
-  assert.deepEqual(
-    [plan.credits, plan.prices.map(({ kind, credits, contract }) => [kind, credits, contract])],
-    [...[95, [['single', 5, 1]]]],
-  );
-  // A rise in mid-run stops it, too; a lower price is taken as it is.
-  service.begin([
-    dear,
-    ...Array<Deed>(4).fill(ANSWER),
-    { kind: 'price', prices: { ...CREDITS, single: 7 } },
-  ]);
-  const second = await harness.run({ topics: 'wildfire', budget: 95, concurrency: 2 }, options);
-  assert.equal(second.stop?.reason, 'price');
-  const above = second.summary.credits_above_price;
-  assert.ok(above >= 2 && above <= 4, 'one difference for each call in flight');
-  service.begin([{ kind: 'price', prices: { ...CREDITS, single: 2 } }]);
-  const rest = costOfRest(second.stop);
-  const third = await harness.run({ topics: 'wildfire', budget: rest }, options);
-  assert.deepEqual(
-    [third.state, third.summary.credits, service.charged()],
-    ['complete', rest, (rest / 7) * 2],
-  );
-  const { credits } = await harness.plan({ topics: ['hail'] }, options);
-  assert.equal(credits, 20, 'the price of wildfire is not that of hail');
-});
+test(
+  'the first call goes out alone and shows the price; the rest waits for approval, and the next plan knows it',
+  SHORT,
+  async (t) => {
+    const harness = await openHarness(t, { factor: FACTOR });
+    const service = await serveDeeds(t);
+    harness.writeInput(places(20));
+    const options = { baseUrl: service.url };
+    const dear: Deed = { kind: 'price', prices: { ...CREDITS, single: 5 } };
+    service.begin([dear]);
+    const first = await harness.run({ topics: 'wildfire', budget: 5 }, options);
+    assert.deepEqual(
+      [first.stop?.reason, first.summary.credits_above_price, service.charged()],
+      ['price', 4, 5],
+    );
+    // Of the plan's 20 credits 15 are left, but the 19 other places cost 19.
+    assert.match(
+      first.stop!.message,
+      /What is left costs 95 credits now, 19 before: nothing more was bought\.$/,
+    );
+    const plan = await harness.plan({ topics: 'wildfire' }, options);
+    assert.deepEqual(
+      [plan.credits, plan.prices.map(({ kind, credits, contract }) => [kind, credits, contract])],
+      [...[95, [['single', 5, 1]]]],
+    );
+    // A rise in mid-run stops it, too; a lower price is taken as it is.
+    service.begin([
+      dear,
+      ...Array<Deed>(4).fill(ANSWER),
+      { kind: 'price', prices: { ...CREDITS, single: 7 } },
+    ]);
+    const second = await harness.run({ topics: 'wildfire', budget: 95, concurrency: 2 }, options);
+    assert.equal(second.stop?.reason, 'price');
+    const above = second.summary.credits_above_price;
+    assert.ok(above >= 2 && above <= 4, 'one difference for each call in flight');
+    service.begin([{ kind: 'price', prices: { ...CREDITS, single: 2 } }]);
+    const rest = costOfRest(second.stop);
+    const third = await harness.run({ topics: 'wildfire', budget: rest }, options);
+    assert.deepEqual(
+      [third.state, third.summary.credits, service.charged()],
+      ['complete', rest, (rest / 7) * 2],
+    );
+    const { credits } = await harness.plan({ topics: ['hail'] }, options);
+    assert.equal(credits, 20, 'the price of wildfire is not that of hail');
+  },
+);
 
-test('each topic has its own price: what one costs is not expected of another, and the run buys all for what the service charges', async (t) => {
-  const harness = await openHarness(t, { factor: FACTOR });
-  const service = await serveDeeds(t);
-  harness.writeInput(places(20));
-  const options = { baseUrl: service.url };
-  service.begin([{ kind: 'price', prices: CREDITS, hail: 3 }]);
-  // 20 places at 3 and 1 are 80. With 3 for each topic, a run of 80 stopped: 120 were expected.
-  const ended = await harness.run({ topics: ['hail', 'wildfire'], budget: 80 }, options);
-  const again =
-    ended.state === 'complete'
-      ? null
-      : await harness.plan({ topics: ['hail', 'wildfire'] }, options);
-  assert.equal(service.charged() + (again?.credits ?? 0), 80);
-  assert.deepEqual(
-    again?.prices.map(({ topic, credits, contract, holds }) => [topic, credits, contract, holds]),
-    [['hail', 3, 1, true]],
-  );
-});
+test(
+  'each topic has its own price: what one costs is not expected of another, and the run buys all for what the service charges',
+  SHORT,
+  async (t) => {
+    const harness = await openHarness(t, { factor: FACTOR });
+    const service = await serveDeeds(t);
+    harness.writeInput(places(20));
+    const options = { baseUrl: service.url };
+    service.begin([{ kind: 'price', prices: CREDITS, hail: 3 }]);
+    // 20 places at 3 and 1 are 80. With 3 for each topic, a run of 80 stopped: 120 were expected.
+    const ended = await harness.run({ topics: ['hail', 'wildfire'], budget: 80 }, options);
+    const again =
+      ended.state === 'complete'
+        ? null
+        : await harness.plan({ topics: ['hail', 'wildfire'] }, options);
+    assert.equal(service.charged() + (again?.credits ?? 0), 80);
+    assert.deepEqual(
+      again?.prices.map(({ topic, credits, contract, holds }) => [topic, credits, contract, holds]),
+      [['hail', 3, 1, true]],
+    );
+  },
+);
 
-test('a bundle that was charged more once is bought again a day later, within the bound; not before', async (t) => {
-  const harness = await openHarness(t, { factor: FACTOR });
-  const service = await serveDeeds(t);
-  harness.writeInput(places(10));
-  const options = { baseUrl: service.url };
-  const job = { topics: NATURAL_SLUGS.filter((slug) => slug !== 'avalanche') };
-  const odd: Deed = { kind: 'price', prices: { ...CREDITS, standard: 45 } };
-  service.begin([odd, ANSWER, { kind: 'price', prices: CREDITS }]);
-  const first = await harness.run({ ...job, budget: 150 }, options);
-  assert.deepEqual([first.stop?.reason, service.charged()], ['price', 45]);
-  assert.equal((await harness.plan(job, options)).credits, 9 * 17, 'singles, for a day');
-  harness.clock.moveTo('2026-03-16T12:30:00Z');
-  const plan = await harness.plan(job, options);
-  assert.deepEqual(
-    [plan.credits, plan.prices.map(({ kind, credits, holds }) => [kind, credits, holds])],
-    [9 * 15, [['standard', 45, false]]],
-  );
-  // Too small for a bundle at 45: that price is expected on, and nothing is risked.
-  assert.equal((await harness.plan({ ...job, budget: 44 }, options)).credits, 9 * 17);
-  const second = await harness.run({ ...job, budget: 9 * 15 }, options);
-  assert.deepEqual([second.state, service.charged()], ['complete', 45 + 9 * 15]);
-  assert.deepEqual((await harness.plan(job, options)).prices, []);
-});
+test(
+  'a bundle that was charged more once is bought again a day later, within the bound; not before',
+  SHORT,
+  async (t) => {
+    const harness = await openHarness(t, { factor: FACTOR });
+    const service = await serveDeeds(t);
+    harness.writeInput(places(10));
+    const options = { baseUrl: service.url };
+    const job = { topics: NATURAL_SLUGS.filter((slug) => slug !== 'avalanche') };
+    const odd: Deed = { kind: 'price', prices: { ...CREDITS, standard: 45 } };
+    service.begin([odd, ANSWER, { kind: 'price', prices: CREDITS }]);
+    const first = await harness.run({ ...job, budget: 150 }, options);
+    assert.deepEqual([first.stop?.reason, service.charged()], ['price', 45]);
+    assert.equal((await harness.plan(job, options)).credits, 9 * 17, 'singles, for a day');
+    harness.clock.moveTo('2026-03-16T12:30:00Z');
+    const plan = await harness.plan(job, options);
+    assert.deepEqual(
+      [plan.credits, plan.prices.map(({ kind, credits, holds }) => [kind, credits, holds])],
+      [9 * 15, [['standard', 45, false]]],
+    );
+    // Too small for a bundle at 45: that price is expected on, and nothing is risked.
+    assert.equal((await harness.plan({ ...job, budget: 44 }, options)).credits, 9 * 17);
+    const second = await harness.run({ ...job, budget: 9 * 15 }, options);
+    assert.deepEqual([second.state, service.charged()], ['complete', 45 + 9 * 15]);
+    assert.deepEqual((await harness.plan(job, options)).prices, []);
+  },
+);
 
-test('a bundle that is dear again a day later costs its own price, no more, and the run stops', async (t) => {
-  const harness = await openHarness(t, { factor: FACTOR });
-  const service = await serveDeeds(t);
-  harness.writeInput(places(10));
-  const options = { baseUrl: service.url };
-  const job = { topics: NATURAL_SLUGS.filter((slug) => slug !== 'avalanche') };
-  service.begin([{ kind: 'price', prices: { ...CREDITS, standard: 45 } }]);
-  await harness.run({ ...job, budget: 150 }, options);
-  harness.clock.moveTo('2026-03-16T12:30:00Z');
-  const second = await harness.run({ ...job, budget: 135 }, options);
-  assert.deepEqual([second.stop?.reason, service.charged()], ['price', 90]);
-  const { credits_spent, credits_limit } = second.summary;
-  assert.ok(credits_spent <= credits_limit);
-});
+test(
+  'a bundle that is dear again a day later costs its own price, no more, and the run stops',
+  SHORT,
+  async (t) => {
+    const harness = await openHarness(t, { factor: FACTOR });
+    const service = await serveDeeds(t);
+    harness.writeInput(places(10));
+    const options = { baseUrl: service.url };
+    const job = { topics: NATURAL_SLUGS.filter((slug) => slug !== 'avalanche') };
+    service.begin([{ kind: 'price', prices: { ...CREDITS, standard: 45 } }]);
+    await harness.run({ ...job, budget: 150 }, options);
+    harness.clock.moveTo('2026-03-16T12:30:00Z');
+    const second = await harness.run({ ...job, budget: 135 }, options);
+    assert.deepEqual([second.stop?.reason, service.charged()], ['price', 90]);
+    const { credits_spent, credits_limit } = second.summary;
+    assert.ok(credits_spent <= credits_limit);
+  },
+);
 
-test('the message of a reached budget counts the calls that were in flight at the stop: it agrees with the ledger', async (t) => {
-  const harness = await openHarness(t, { factor: FACTOR });
-  const service = await serveDeeds(t);
-  harness.writeInput(places(60));
-  const answered: Deed[] = Array.from({ length: 9 }, () => ANSWER);
-  service.begin([
-    ...answered,
-    ...Array.from({ length: 60 }, (_, at) => (at % 3 === 0 ? ANSWER : LOST)),
-  ]);
-  const job = { topics: 'wildfire' as const, budget: 30, concurrency: 8 };
-  const { stop } = await harness.run(job, { baseUrl: service.url });
-  const [run] = await harness.store.runs();
-  const [statement] = await harness.store.statement({ by: 'run' });
-  const [, calls, credits] = /: (\d+) calls? without a usable answer may have cost (\d+)/.exec(
-    stop!.message,
-  )!;
-  assert.deepEqual([Number(calls), Number(credits)], [statement!.calls.unknown, run!.unknown]);
-});
+test(
+  'the message of a reached budget counts the calls that were in flight at the stop: it agrees with the ledger',
+  SHORT,
+  async (t) => {
+    const harness = await openHarness(t, { factor: FACTOR });
+    const service = await serveDeeds(t);
+    harness.writeInput(places(60));
+    const answered: Deed[] = Array.from({ length: 9 }, () => ANSWER);
+    service.begin([
+      ...answered,
+      ...Array.from({ length: 60 }, (_, at) => (at % 3 === 0 ? ANSWER : LOST)),
+    ]);
+    const job = { topics: 'wildfire' as const, budget: 30, concurrency: 8 };
+    const { stop } = await harness.run(job, { baseUrl: service.url });
+    const [run] = await harness.store.runs();
+    const [statement] = await harness.store.statement({ by: 'run' });
+    const [, calls, credits] = /: (\d+) calls? without a usable answer may have cost (\d+)/.exec(
+      stop!.message,
+    )!;
+    assert.deepEqual([Number(calls), Number(credits)], [statement!.calls.unknown, run!.unknown]);
+  },
+);
