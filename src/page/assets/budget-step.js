@@ -73,8 +73,9 @@ const canStart = () =>
 async function ask() {
   if (!canStart()) return;
   // The choice has changed since it was priced.
+  const isStillOpen = state.whileOpen();
   if (state.price.isStale.value) await state.untilPriced();
-  if (!canStart()) return;
+  if (!isStillOpen() || !canStart()) return;
   const { credits_limit: most, credits: price } = state.priced.value.summary;
   const asked = {
     acceptedPrice: state.priced.value.refused === null ? null : price,
@@ -89,6 +90,7 @@ async function ask() {
 async function begin({ credits, choice, acceptedPrice }) {
   startError.value = null;
   confirmed.value = null;
+  const isStillOpen = state.whileOpen();
   try {
     const start = {
       ...{ ...choice, budget: credits, acceptedPrice },
@@ -96,19 +98,23 @@ async function begin({ credits, choice, acceptedPrice }) {
     };
     const before = run.value;
     await post(`/api/files/${state.file.value.id}/start`, start);
+    if (!isStillOpen()) return;
     state.budgetText.value = '';
     starting(before);
   } catch (error) {
-    startError.value = error;
+    if (isStillOpen()) startError.value = error;
   }
 }
 
 /** Suggests the rest of the budget after a stop, otherwise what the rest costs, as far as this billing period has it; and asks. */
 export async function goOn() {
   const left = leftOfStopped() ?? 0;
+  const isStillOpen = state.whileOpen();
   state.priceAgain();
   await state.untilPriced();
-  const { credits = 0, credits_available: available = 0 } = state.priced.value?.summary ?? {};
+  // Without a price its error is shown, and the budget stays: a budget of 0 would only write the file.
+  if (!isStillOpen() || state.priced.value === null) return;
+  const { credits, credits_available: available } = state.priced.value.summary;
   setBudget(
     Math.min(
       left > 0 ? left : Number.MAX_SAFE_INTEGER,

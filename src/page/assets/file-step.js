@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { ErrorBox, Fold, html } from './html.js';
 import { byteSize, counted } from './numbers.js';
 import { closeRun, focusOn, openRun, run } from './run.js';
-import { getText, needsServer, post, upload } from './server.js';
+import { getText, isLost, needsServer, post, upload } from './server.js';
 import { file, getAgain, isOpening, leaveFile, takeFile } from './state.js';
 
 const error = signal(null);
@@ -84,7 +84,8 @@ export function FileStep() {
       event.preventDefault();
       isOver.value = false;
       const [picked] = event.dataTransfer.files;
-      if (picked) void send(() => picked);
+      // A failed upload would close the open file.
+      if (picked && !isLost.value) void send(() => picked);
     });
   }, []);
   const line = file.value === null ? '' : fileWords(file.value);

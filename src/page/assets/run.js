@@ -1,7 +1,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import { closeReport, drawReport, renewReport } from './report-view.js';
 import { check, heard, isLost, post } from './server.js';
-import { askKeyAgain, file, fold, priceAgain } from './state.js';
+import { askKeyAgain, file, fold, priceAgain, whileOpen } from './state.js';
 
 const STARTING = { phase: 'starting', notices: [], error: null, end: null };
 
@@ -101,8 +101,9 @@ export function starting(before) {
 /** Shows the run as stopping and asks the server to stop it; a refusal is shown as `runError`. */
 export async function stop() {
   run.value = { ...run.value, phase: 'stopping' };
+  const isStillOpen = whileOpen();
   await post(`/api/files/${file.value.id}/stop`).catch((error) => {
-    runError.value = error;
+    if (isStillOpen()) runError.value = error;
   });
 }
 

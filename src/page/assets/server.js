@@ -83,28 +83,31 @@ export function heard() {
   heardAt = performance.now();
 }
 
-/** Shows the connection as lost, and tries again each second. Once the server replies, calls `onBack`. Nothing if lost already. */
+/** Shows the connection as lost, and tries again each second until the server replies and `onBack` succeeds. Nothing if lost already. */
 async function lose(error) {
   if (isLost.value) return;
   isLost.value = true;
   for (let reason = error; reason !== null; ) {
     goneError.value = reason;
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    const alive = isAlive().then(() => null);
-    reason = await alive.catch((next) => next);
+    const back = isAlive().then(() => onBack());
+    reason = await back.then(
+      () => null,
+      (next) => next,
+    );
   }
   heard();
   isLost.value = false;
   goneError.value = null;
   connectionWords.value = 'Perilbook responds again.';
-  await onBack();
 }
 
 /** Asks the server whether it is there. Without a reply the connection is shown as lost. */
 export const check = () => isAlive().then(heard, lose);
 
-/** For controls that need the server. They keep the focus while they are off: `disabled` would drop it. */
-export const needsServer = () => (isLost.value ? { 'aria-disabled': 'true' } : {});
+/** For controls that need the server. They keep the focus while they are off: `disabled` would drop it. @param isBusy off for another reason */
+export const needsServer = (isBusy = false) =>
+  isLost.value || isBusy ? { 'aria-disabled': 'true' } : {};
 
 /** Watches the connection. `whenBack` is called when it is there again. */
 export function watchConnection(whenBack) {

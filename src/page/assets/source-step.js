@@ -50,14 +50,21 @@ effect(() => {
 
 /** Sets `data` to the server's words or an error. @param path `offer` asks what there is; `download` loads it and prices again */
 async function askForData(path) {
-  data.value = { words: path === 'offer' ? 'Looking for it…' : 'Downloading…', isBusy: true };
+  if (data.value?.isBusy) return;
+  const words = path === 'offer' ? 'Looking for it…' : 'Downloading…';
+  const asked = { words, isBusy: true, isOffer: path === 'download' };
+  data.value = asked;
+  // A late reply about other topics, or those of another file, is dropped.
+  const show = (reply) => {
+    if (data.value === asked) data.value = reply;
+  };
   try {
-    const { words } = await post(`/api/files/${state.file.value.id}/${path}`, state.choice.value);
-    const isOffer = path === 'offer' && words !== null;
-    data.value = { words: words ?? 'Nothing can be downloaded for these topics.', isOffer };
+    const reply = await post(`/api/files/${state.file.value.id}/${path}`, state.choice.value);
+    const isOffer = path === 'offer' && reply.words !== null;
+    show({ words: reply.words ?? 'Nothing can be downloaded for these topics.', isOffer });
     if (path === 'download') state.priceAgain();
   } catch (error) {
-    data.value = { words: '', error };
+    show({ words: '', error });
   }
 }
 
@@ -71,7 +78,7 @@ function PublicData() {
     <pre id="data-words" role="status" class="small scroll" tabindex=${words === '' ? undefined : 0}>${words}</pre>
     <${ErrorBox} id="data-error" error=${error} />
     ${data.value === null && html`<button type="button" id="data-offer" class="button small" onClick=${() => askForData('offer')} ...${needsServer()}>Get the missing public data…</button>`}
-    ${isOffer && html`<button type="button" id="data-download" class="button small primary" disabled=${isBusy} onClick=${() => askForData('download')} ...${needsServer()}>Download</button>`}
+    ${isOffer && html`<button type="button" id="data-download" class="button small primary" onClick=${() => askForData('download')} ...${needsServer(isBusy)}>Download</button>`}
   </div>`;
 }
 

@@ -7,6 +7,11 @@ export const about = signal(null);
 export const file = signal(null);
 /** Its number on the server; undefined while none is open. */
 export const fileId = computed(() => file.value?.id);
+/** For replies about the open file that may come late. @returns tells whether it is still the open one: if not, the reply is dropped */
+export function whileOpen() {
+  const id = fileId.value;
+  return () => fileId.value === id;
+}
 /** The columns by their index (`lat` and `lng` may be null; `order` may also be `tiv` or `file`), `topics`, `source`, `optimize`, and for what one
  * answer holds: `areas` is `place`, `tract` or `county`; `losses` is true or false. */
 export const chosen = signal({});
@@ -244,7 +249,9 @@ export const getAgain = (id) => getFile(id, readDraft(id).header);
 
 /** Reads the open file again with or without a header line. Settings other than columns stay. */
 export async function readAgain(header) {
+  const isStillOpen = whileOpen();
   const opened = await getFile(file.value.id, header);
+  if (!isStillOpen()) return;
   const { lat, lng, order } = opened.chosen;
   batch(() => {
     file.value = opened;
@@ -297,10 +304,15 @@ effect(() => {
 addEventListener('storage', async ({ storageArea, key, newValue }) => {
   const id = file.value?.id;
   if (storageArea !== localStorage || key !== keyOf(id) || newValue === null) return;
-  const draft = JSON.parse(newValue);
-  const opened = draft.header === file.value.header ? file.value : await getFile(id, draft.header);
-  // Another file may have been opened meanwhile.
-  if (file.value?.id !== id) return;
+  const { header } = JSON.parse(newValue);
+  const isStillOpen = whileOpen();
+  // Where the file cannot be read, this tab stays as it is, and its price says why.
+  const opened =
+    header === file.value.header ? file.value : await getFile(id, header).catch(() => null);
+  if (opened === null || !isStillOpen()) return;
+  // The other tab may have gone on meanwhile; of another header, a later event tells.
+  const draft = readDraft(id);
+  if (draft.header !== opened.header) return;
   isFollowing = true;
   batch(() => {
     file.value = opened;

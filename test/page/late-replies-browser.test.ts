@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Page, Route } from 'playwright-core';
+import { places } from '../run/harness.ts';
+import { choose, onlyTopic, openPage, options, price, start, title } from './page-scene.ts';
+import { allSources, openUi, type UiScene } from './ui-scene.ts';
+
+/* Replies that fail, that never come, or that come when another file or other topics are shown. */
+
+const CELLS = 12;
+
+const table = () =>
+  `lat,lng\n${places(CELLS)
+    .map(([lat, lng]) => `${lat},${lng}\n`)
+    .join('')}`;
+
+/** Holds the reply to the next request of an address until it is let go. */
+async function hold(page: Page, address: string) {
+  const { promise, resolve: release } = Promise.withResolvers<void>();
+  const later = async (route: Route) => {
+    const response = await route.fetch();
+    await promise;
+    await route.fulfill({ response }).catch(() => {});
+  };
+  await page.route(address, later, { times: 1 });
+  const isAsked = page.waitForRequest(address);
+  return { isAsked, release };
+}
+
+/** Opens a second file, whose places are those of the first: what was bought is in the store. */
+async function openOther(page: Page, { harness }: UiScene): Promise<void> {
+  const other = join(harness.folder, 'other.csv');
+  writeFileSync(other, table());
+  if (await page.locator('#path').isHidden()) await page.click('#file-step summary');
+  await page.fill('#path', other);
+  await page.keyboard.press('Enter');
+  await page.locator('#file-line', { hasText: 'other.csv' }).waitFor({ state: 'attached' });
+  await onlyTopic(page);
+  await price(page, String(CELLS - 5));
+}
+
+/** What was asked before has been answered, and the page has had the time to show it. */
+const settle = (page: Page) =>
+  page.evaluate("fetch('/api/alive').then(() => new Promise((then) => setTimeout(then, 200)))");
+
+test('to go on without a price sets no budget, nor that of another file', options, async (t) => {
+  const scene = await openUi(t);
+  const { page } = await openPage(t, scene);
+  await choose(page, scene, table(), CELLS);
+  await start(page, '5');
+  await title(page, 'Paused');
+  await price(page, String(CELLS - 5));
+  const error = { code: 'STORE_UNUSABLE', message: 'The store is busy', hint: 'Try again.' };
+  await page.route('**/price', (route) => route.fulfill({ status: 422, json: { error } }));
+  await page.click('#go-on');
+  await page
+    .locator('#price-error', { hasText: 'The store is busy' })
+    .waitFor({ state: 'attached' });
+  await settle(page);
+  assert.equal(await page.locator('#budget').inputValue(), '');
+  await page.unroute('**/price');
+  await page.click('#topics-fold > summary');
+  await page.getByLabel('Hail').check();
+  await price(page, String(2 * CELLS - 5));
+  assert.ok(await page.locator('#start').isDisabled(), 'nobody has set a budget');
+
+  const { isAsked, release } = await hold(page, '**/price');
+  await page.click('#go-on');
+  await isAsked;
+  await openOther(page, scene);
+  release();
+  await settle(page);
+  assert.equal(await page.locator('#budget').inputValue(), '');
+  assert.equal(await page.locator('#confirm').count(), 0);
+  assert.equal(scene.harness.charged(), 5);
+});
+
+test('a late reply to a start or a stop is no word on another file', options, async (t) => {
+  const scene = await openUi(t);
+  const { page, complaints } = await openPage(t, scene);
+  await choose(page, scene, table(), CELLS);
+  const { isAsked, release } = await hold(page, '**/start');
+  await start(page, '5');
+  await isAsked;
+  await openOther(page, scene);
+  await page.fill('#budget', '3');
+  release();
+  await settle(page);
+  assert.equal(await page.locator('#budget').inputValue(), '3');
+  assert.ok(await page.locator('#run-step').isHidden(), 'the other file was not started');
+  await page.goBack();
+  await title(page, 'Paused');
+  assert.deepEqual([complaints, scene.bugs], [[], []]);
+});
+
+test('what is told of public data is of the topics that are shown', options, async (t) => {
+  const scene = await openUi(t, (harness) => ({
+    ...allSources(harness, ['superfund', 'brownfield']),
+    dataFor: async () => 'superfund: 1 MB',
+  }));
+  const { page, complaints } = await openPage(t, scene);
+  await choose(page, scene, table(), CELLS);
+  await onlyTopic(page, 'Superfund');
+  await page.locator('#source-local-why', { hasText: 'No data for superfund' }).waitFor();
+  const offer = await hold(page, '**/offer');
+  await page.click('#data-offer');
+  await offer.isAsked;
+  await page.getByLabel('Brownfields').check();
+  offer.release();
+  await settle(page);
+  assert.equal(await page.locator('#data-words').textContent(), '');
+  await page.click('#data-offer');
+  const download = await hold(page, '**/download');
+  await page.click('#data-download');
+  await download.isAsked;
+  assert.equal(await page.locator('#data-words').textContent(), 'Downloading…');
+  assert.equal(await page.locator('#data-download').getAttribute('aria-disabled'), 'true');
+  assert.equal(await page.evaluate('document.activeElement.id'), 'data-download');
+  download.release();
+  await page.locator('#data-words', { hasText: 'superfund: 1 MB' }).waitFor();
+  assert.deepEqual([complaints, scene.bugs], [[], []]);
+});
+
+test('a connection that is lost leaves the open file open', options, async (t) => {
+  const scene = await openUi(t);
+  const { page, context } = await openPage(t, scene);
+  const errors: string[] = [];
+  context.on('weberror', (error) => errors.push(error.error().message));
+  for (const path of ['alive', 'files/*/events'])
+    await page.route(`**/api/${path}`, (route) => route.abort());
+  const book = scene.harness.writeInput(places(CELLS));
+  const file = { name: 'book.csv', mimeType: 'text/csv', buffer: Buffer.from(book) };
+  await page.setInputFiles('#file', file);
+  await page.locator('[data-offline]').waitFor();
+  // The server is there again, and fails once more before it has told about itself.
+  await page.route('**/api/about', (route) => route.abort());
+  const dropped = await page.evaluateHandle(
+    `(() => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File(['lat,lng\\n40.1,-99.9\\n'], 'dropped.csv'));
+      return transfer;
+    })()`,
+  );
+  await page.dispatchEvent('#columns-step', 'drop', { dataTransfer: dropped });
+  const told = page.waitForRequest('**/api/about');
+  await page.unroute('**/api/alive');
+  await told;
+  await settle(page);
+  assert.equal(await page.locator('[data-offline]').count(), 1);
+  await page.unroute('**/api/about');
+  await page.unroute('**/api/files/*/events');
+  await page.locator('[data-offline]').waitFor({ state: 'detached' });
+  assert.match((await page.locator('#file-line').textContent())!, /^book\.csv/);
+  assert.deepEqual([errors, scene.bugs], [[], []]);
+});
+
+test('a tab that cannot read the file as another tab does stays as it is', options, async (t) => {
+  const scene = await openUi(t);
+  const { page, context } = await openPage(t, scene);
+  const errors: string[] = [];
+  context.on('weberror', (error) => errors.push(error.error().message));
+  await choose(page, scene, table(), CELLS);
+  const other = await context.newPage();
+  await other.goto(page.url());
+  await other.locator('[data-ready]').waitFor();
+  const asked = page.waitForRequest('**/api/files/*?header=no');
+  await page.route('**/api/files/*?header=no', (route) => route.abort());
+  await other.click('#columns-change > summary');
+  await other.getByLabel('The first line is data').check();
+  await asked;
+  await settle(page);
+  assert.deepEqual(errors, []);
+  await price(page, String(CELLS));
+});
