@@ -36,8 +36,8 @@ export async function prepare(
 
 /** Refuses an output that would have made-up answers beside real ones: those that the input brings, and those of this run. A service may say of its
  * answers that they are made up. @throws INPUT_COLUMNS */
-function refuseMixed(
-  { job, connection, sampleRows }: RunContext,
+export function refuseMixed(
+  { job, connection, sampleRows }: Pick<RunContext, 'job' | 'connection' | 'sampleRows'>,
   { layout, coded }: Pick<Scan, 'layout' | 'coded'>,
 ): void {
   if (layout.keptAnswers === null || coded === null) return;
@@ -49,8 +49,8 @@ function refuseMixed(
   const message = `The input has ${those} answers to ${kept.join(', ')}; those of this run are ${these}, and no output has both`;
   const all = [...job.topics, ...kept].join(',');
   const hint = isMadeUp
-    ? 'Give the file without the columns of the earlier run; or write made-up answers apart from them, such as with --prefix sample_.'
-    : `Give the file without the columns of the earlier run; or ask for these topics too, which replaces them: --topics ${all}`;
+    ? 'Give the file without the columns of the earlier run. Or write made-up answers apart from them, such as with --prefix sample_.'
+    : `Give the file without the columns of the earlier run. Or ask for these topics too, which replaces them: --topics ${all}`;
   throw new PerilbookError('INPUT_COLUMNS', message, hint, { file: job.input });
 }
 

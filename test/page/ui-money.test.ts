@@ -5,7 +5,7 @@ import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { type Alter, fakeService, lacking } from '../fake-service.ts';
 import { column, places } from '../run/harness.ts';
 import { LONG, SHORT } from '../tier.ts';
-import { openBook, openUi, WILDFIRE, yes } from './ui-scene.ts';
+import { allSources, openBook, openUi, WILDFIRE, yes } from './ui-scene.ts';
 
 const CELLS = 40;
 
@@ -325,3 +325,24 @@ for (const areas of [undefined, 'tract', 'county'] as const) {
     },
   );
 }
+
+test('a price is refused, as its start would be, where made-up answers would stand beside real ones', async (t) => {
+  const made = await openBook(t, places(3), (opened) => allSources(opened));
+  assert.equal((await made.run(3, { source: 'sample' })).end?.state, 'complete');
+  const { body: book } = await made.visitor.upload('made.csv', (await made.get('/result')).text);
+  const price = async (topics: readonly string[]) => {
+    const body = { ...WILDFIRE, source: 'service', topics };
+    return (await made.visitor.ask('POST', `/api/files/${book.id}/price`, { body })).body;
+  };
+  const refusal = {
+    code: 'INPUT_COLUMNS',
+    message:
+      'The input has made-up answers to wildfire; those of this run are real, and no output has both',
+    hint: 'Give the file without the columns of the earlier run.',
+  };
+  assert.deepEqual((await price(['hail'])).error, refusal);
+  // Another scan than that of the topics before: of these, nothing stays.
+  assert.equal((await price(['hail', 'wildfire'])).summary.credits, 6);
+  assert.deepEqual((await price(['hail'])).error, refusal);
+  assert.deepEqual([made.harness.charged(), made.bugs], [0, []]);
+});

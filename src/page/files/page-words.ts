@@ -85,14 +85,21 @@ export function pageMessage({
   return {
     message:
       code === 'LOCAL_DATA' ? withoutDataFile(message, context.file) : withoutFolders(message),
-    hint: TERMINAL_WORDS.test(hint)
-      ? (PAGE_HINTS[code] ?? withoutTerminal(hint))
-      : withoutFolders(hint),
+    hint: pageHint(code, hint),
   };
+}
+
+/** A hint that begins with what can be done on the page keeps those sentences. */
+function pageHint(code: ErrorCode, hint: string): string {
+  const [first = ''] = sentencesOf(hint);
+  const usual = TERMINAL_WORDS.test(first) ? PAGE_HINTS[code] : undefined;
+  return usual ?? withoutTerminal(hint);
 }
 
 /** A hint without the sentences that name flags, the job file or commands. */
 export function withoutTerminal(text: string): string {
-  const sentences = text.split(/(?<=[.!?])\s+/);
-  return withoutFolders(sentences.filter((sentence) => !TERMINAL_WORDS.test(sentence)).join(' '));
+  const sentences = sentencesOf(text).filter((sentence) => !TERMINAL_WORDS.test(sentence));
+  return withoutFolders(sentences.join(' '));
 }
+
+const sentencesOf = (text: string): string[] => text.split(/(?<=[.!?])\s+/);

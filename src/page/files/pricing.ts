@@ -8,8 +8,8 @@ import { purchaseBySet } from '../../run/plan/cheapest-calls.ts';
 import { NO_FIELDS } from '../../run/plan/planning.ts';
 import { findReach } from '../../run/plan/reach.ts';
 import { creditsWithin } from '../../run/plan/spending.ts';
-import { type Prepared, prepareScanned } from '../../run/prepare.ts';
-import { findLayout } from '../../run/scan/layout.ts';
+import { type Prepared, prepareScanned, refuseMixed } from '../../run/prepare.ts';
+import { findLayout, type Layout } from '../../run/scan/layout.ts';
 import { type Scan, scan } from '../../run/scan/scan-input.ts';
 import { totalValue } from '../../run/scan/scan-tally.ts';
 import type { PlanSummary } from '../../run/summary-shapes.ts';
@@ -120,9 +120,10 @@ export class Pricing implements Disposable {
       store: this.#store,
       effects: this.#effects,
     });
-    const scanned = await this.#scanned(context);
-    // The cached scan may be of other topics. The columns of these topics may clash with the input's.
-    await checkRoom(job, { ...scanned, layout: await findLayout(scanned.rowFile, job) });
+    const { scanned, layout } = await this.#scanned(context);
+    // As a run does before it asks: else only the start would refuse it.
+    refuseMixed(context, scanned);
+    await checkRoom(job, { ...scanned, layout });
     const prepared = await prepareScanned(context, scanned, { fieldsOf: NO_FIELDS });
     this.#last = { key: settingsKey(job), prepared };
     const paying = prepared.plan.account;
@@ -139,7 +140,10 @@ export class Pricing implements Disposable {
     return { summary: { ...prepared.summary, findings }, curve, account, refused };
   }
 
-  async #scanned(context: RunContext): Promise<Scan> {
+  /** The scan of the input, and the layout for these topics: the cached scan may be of others. @throws INPUT_* where their columns clash with the input's */
+  async #scanned(
+    context: RunContext,
+  ): Promise<{ readonly scanned: Scan; readonly layout: Layout }> {
     const { input, location, coordinates, reading, precision, orderBy, prefix, areas } =
       context.job;
     // These change when the file is written.
@@ -157,12 +161,21 @@ export class Pricing implements Disposable {
       prefix,
     ];
     const key = JSON.stringify([ofFile, context.connection.kind === 'local' ? null : areas]);
-    if (this.#kept?.key === key) return this.#kept.scan;
+    if (this.#kept?.key === key) {
+      const scanned = this.#kept.scan;
+      const layout = await findLayout(scanned.rowFile, context.job);
+      if (readsOfRows(layout) === readsOfRows(scanned.layout)) return { scanned, layout };
+    }
     this[Symbol.dispose]();
-    this.#kept = { key, scan: await scan(context) };
-    return this.#kept.scan;
+    const scanned = await scan(context);
+    this.#kept = { key, scan: scanned };
+    return { scanned, layout: scanned.layout };
   }
 }
+
+/** What a scan has read of each row beside its location and value: codes of its own, and answers of an earlier run. It differs by topics. */
+const readsOfRows = ({ codes, keptAnswers }: Layout): string =>
+  JSON.stringify([codes, keptAnswers]);
 
 const settingsKey = (job: Job): string => JSON.stringify({ ...job, budget: null });
 

@@ -290,7 +290,7 @@ async function writeObjects(
 function clashIn(file: string, line: number, column: string): PerilbookError {
   const message = `The input already has a column ${column} on line ${line}`;
   const hint =
-    'Give the new columns a prefix (--prefix), or rename that column: nothing is bought twice.';
+    'Rename that column: nothing is bought twice. Or give the new columns a prefix: --prefix.';
   return new PerilbookError('INPUT_COLUMNS', message, hint, { file, line, column });
 }
 

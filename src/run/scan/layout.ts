@@ -254,7 +254,7 @@ function refuseTaken(names: readonly string[], added: readonly AddedColumn[], fi
   const clash = added.find(({ name }) => taken.has(name.toLowerCase()));
   if (clash === undefined) return;
   const message = `The input already has a column ${clash.name}`;
-  const hint = 'Give the new columns a prefix (--prefix) or rename that column.';
+  const hint = 'Rename that column. Or give the new columns a prefix: --prefix.';
   throw new PerilbookError('INPUT_COLUMNS', message, hint, { file, column: clash.name });
 }
 
