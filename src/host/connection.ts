@@ -118,6 +118,17 @@ function dataBeside(
   };
 }
 
+/** A connection with the data that is on this machine now; the service and its keys stay. @throws LOCAL_DATA as above */
+export function withNewData(
+  context: ConnectionContext,
+  job: Job,
+  connection: Connection,
+): Connection {
+  if (connection.kind === 'local') return localConnection(context, job) ?? connection;
+  const losses = connection.sample ? { losses: sampleLosses(context, job) } : null;
+  return { ...connection, ...(losses ?? dataBeside(context, job)) };
+}
+
 /** The connection to the described local data. @throws LOCAL_DATA as above */
 export function connectionTo(
   data: LocalData | null,

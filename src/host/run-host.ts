@@ -5,7 +5,7 @@ import { systemClock } from '../base/clock.ts';
 import { PerilbookError } from '../base/errors.ts';
 import { processOwner } from '../base/running-processes.ts';
 import { createCellAreaFinder } from '../data/tables/cell-area-finder.ts';
-import { type DataDatabase, openDataReadOnly } from '../data/tables/data-database.ts';
+import { type DataDatabase, openDataReadOnly, readingData } from '../data/tables/data-database.ts';
 import { describeData } from '../data/tables/describe-data.ts';
 import type { Job, JobFolders } from '../job/settings.ts';
 import { requireFile } from '../rows/files/input-file.ts';
@@ -27,6 +27,7 @@ import {
   getBoundariesCommand,
   getLossRatesCommand,
   unopenedConnection,
+  withNewData,
 } from './connection.ts';
 
 /** The program or process that runs jobs. */
@@ -71,12 +72,18 @@ export interface OpenRunOptions extends Pick<RunOptions, 'progress' | 'interrupt
   readonly check?: (store: Store) => Promise<void>;
 }
 
+export interface OpenRun extends AsyncDisposable {
+  readonly context: RunContext;
+  /** Makes the context again, with the data that is on this machine now. @throws LOCAL_DATA */
+  readonly renew: () => Promise<RunContext>;
+}
+
 /** Opens the store and the connection of a job and makes its context; disposing closes both. @throws STORE_*, KEY_*, LOCAL_DATA */
 export async function openRun(
   host: RunHost,
   job: Job,
   { isPlan = false, trace, announce, check, ...options }: OpenRunOptions,
-): Promise<{ readonly context: RunContext } & AsyncDisposable> {
+): Promise<OpenRun> {
   await using opened = new AsyncDisposableStack();
   // A mistyped name is reported before missing data.
   if (job.parts === null && job.input !== '-') requireFile(job.input);
@@ -87,9 +94,15 @@ export async function openRun(
     : opened.use(await connect(host, job, announce)).connection;
   tellLosses(host, job, connection);
   const effects = { ...makeEffects(host), ...(trace && { trace }) };
-  const context = await openContext(job, { ...options, connection, store, effects });
+  const contextWith = (given: Connection) =>
+    openContext(job, { ...options, connection: given, store, effects });
+  const context = await contextWith(connection);
   const owned = opened.move();
-  return { context, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return {
+    context,
+    renew: async () => await contextWith(withNewData(host, job, connection)),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
 /** Says of a job with losses why its rates stay unknown, and what gets them. */
@@ -111,9 +124,13 @@ function tellLosses(host: RunHost, job: Job, connection: Connection): void {
  * @throws PerilbookError SERVICE_DATA when the boundaries are not here */
 export function openAreas(context: ConnectionContext, job: Job): OpenedAreas {
   using opened = new DisposableStack();
+  const file = boundaryFile(context);
   const database = opened.use(openWithAreas(context, job));
-  database.exec('BEGIN');
-  const find = createCellAreaFinder(database, job.areas!, job.precision);
+  const finder = readingData(file, () => {
+    database.exec('BEGIN');
+    return createCellAreaFinder(database, job.areas!, job.precision);
+  });
+  const find: typeof finder = (...asked) => readingData(file, () => finder(...asked));
   const owned = opened.move();
   return { find, [Symbol.dispose]: () => owned.dispose() };
 }
@@ -123,15 +140,18 @@ export function requireAreas(context: ConnectionContext, job: Job): void {
   openWithAreas(context, job)[Symbol.dispose]();
 }
 
+const boundaryFile = ({ dataFolder }: Pick<ConnectionContext, 'dataFolder'>): string =>
+  join(dataFolder, 'data.db');
+
 function openWithAreas(context: ConnectionContext, job: Job): DataDatabase {
   const level = job.areas!;
-  const file = join(context.dataFolder, 'data.db');
+  const file = boundaryFile(context);
   const hint = `Run: ${getBoundariesCommand(level, job.input, context.workingFolder)}`;
   const none = `There are no ${NAMES[level]} boundaries on this machine`;
   if (!existsSync(file)) throw new PerilbookError('SERVICE_DATA', none, hint, { file });
   using opened = new DisposableStack();
   const database = opened.use(openDataReadOnly(file));
-  const levels = describeData(database).datasets.filter(
+  const levels = readingData(file, () => describeData(database)).datasets.filter(
     ({ name, sample }) => name === 'areas' && !(sample && job.service.kind === 'remote'),
   );
   if (!levels.some((dataset) => dataset.level === level)) {

@@ -7,6 +7,7 @@ import {
   createHeldVersion,
   oncePerVersion,
   openDataReadOnly,
+  readingData,
 } from '../data/tables/data-database.ts';
 import { stateAt } from '../data/tables/states-near.ts';
 import { createOriginFinder, localNotes } from '../data/topics/origin-notes.ts';
@@ -41,7 +42,7 @@ export class LocalPlaces implements Disposable {
     if (!existsSync(this.#file)) connectionTo(null, job, { workingFolder });
     this.#opened ??= openData(this.#file);
     const { database, readVersion, describe, originOf, lookUps } = this.#opened;
-    return database.transaction(() => {
+    const lookUp = database.transaction(() => {
       readVersion();
       const described = describe();
       const row: Row = { number: 1, line: 1, fields: [lat, lng] };
@@ -77,7 +78,8 @@ export class LocalPlaces implements Disposable {
           : '';
       const note = [origin, status.note].filter(Boolean).join('; ');
       return enrichedFields(record, topics, { ...status, note }, () => false, counts, asOf);
-    })();
+    });
+    return readingData(this.#file, lookUp);
   }
 
   [Symbol.dispose](): void {

@@ -67,7 +67,7 @@ export async function run(job: string | JobSettings, options: JobOptions = {}): 
   const progress = newProgress();
   await using opened = await openRun(host, resolved, { progress, interrupt });
   using _ = reportProgress(progress, onEvent);
-  using done = await runJob(opened.context, { approve, force });
+  using done = await runJob(opened.context, { approve, force, renew: opened.renew });
   const { stop } = done.result;
   if (stop !== null) onEvent({ type: 'stopped', ...stop });
   return done.result;

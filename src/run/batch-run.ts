@@ -126,9 +126,10 @@ export class BatchRun implements AsyncDisposable {
     const mayAsk = this.#stop === null || this.#stop.reason === 'budget';
     const { order, beside } = prepared.plan;
     const isLacking = order.length + (beside?.order.length ?? 0) > 0;
+    // Before anything is bought, as in a run.
+    await lookUpLossRates(prepared, prepared.plan);
     if (isLacking && mayAsk) await this.#ask(prepared);
     else if (isLacking) await lookUpBeside(prepared, prepared.plan);
-    await lookUpLossRates(prepared, prepared.plan);
     const fields = await openOutputFields(prepared, prepared.plan);
     const { status } = await writeOutput(prepared, prepared.plan.scan, fields);
     for (const name of ROW_STATUSES) this.#status[name] += status[name];

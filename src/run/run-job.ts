@@ -1,6 +1,7 @@
 import { PerilbookError } from '../base/errors.ts';
 import { createClient, requireSendable } from '../client/client.ts';
 import { Throttle } from '../client/throttle.ts';
+import { isDataReplaced } from '../data/tables/data-database.ts';
 import { isUnlimited } from '../job/account-settings.ts';
 import { total } from '../store/ledger/admission.ts';
 import type { FinalState } from '../store/runs/port.ts';
@@ -42,13 +43,32 @@ export interface RunResult {
   readonly ratings: readonly TopicRatings[];
 }
 
-/** Runs a job from its input to its output, for the command, the library and the page.
+/** How often a run begins again with new data. A load takes longer than what a run reads before it holds its data. */
+const MOST_BEGINNINGS = 3;
+
+/** Runs a job from its input to its output, for the command, the library and the page. Where data on this machine is replaced before anything
+ * was bought, it begins again with the new data.
  * @param options.approve gets the plan before anything is spent, and throws to refuse it
  * @returns the result, with the plan, which the caller disposes of
  * @throws OUTPUT_EXISTS where the output would lose answers */
-export async function runJob(
+export async function runJob(context: RunContext, options: RunJobOptions): Promise<RunDone> {
+  let current = context;
+  for (let beginning = 1; ; beginning++) {
+    try {
+      return await runOnce(current, options);
+    } catch (error) {
+      // Standard input is read once.
+      const mayBegin = beginning < MOST_BEGINNINGS && context.job.input !== '-';
+      if (!mayBegin || !isDataReplaced(error)) throw error;
+      context.effects.notice(`${error.message}: it begins again with the new data.`);
+      current = await options.renew();
+    }
+  }
+}
+
+async function runOnce(
   context: RunContext,
-  { approve, ...options }: RunJobOptions,
+  { approve, renew: _, ...options }: RunJobOptions,
 ): Promise<RunDone> {
   using opened = new DisposableStack();
   const prepared = opened.use(await prepare(context));
@@ -67,6 +87,8 @@ export interface RunDone extends Disposable {
 
 export interface RunJobOptions extends OutputOptions {
   readonly approve: (prepared: Prepared) => void | Promise<void>;
+  /** Makes the context again, with the data that is on this machine now. */
+  readonly renew: () => Promise<RunContext>;
 }
 
 interface OutputOptions {
@@ -128,12 +150,13 @@ async function fetchAndWrite(
   earlier: ReplacedOutput | null,
 ): Promise<RunResult> {
   const { job, store, plan, summary, sampleRows, progress } = prepared;
+  // Before anything is bought, as all that is read on this machine: when the data is replaced meanwhile, the output gets what was bought.
+  await lookUpLossRates(prepared, plan);
   const stopped =
     (await getAnswers(prepared, plan, number)) ??
     (plan.beyondLimit > 0 ? rowsAreDone(job.limit!) : null);
   const { creditsByOthers, callsAbovePrice, creditsAbovePrice, lastFailure } = progress;
   const spending = await store.runSpending(number);
-  await lookUpLossRates(prepared, plan);
   enterPhase(progress, 'writing');
   const fields = await openOutputFields(prepared, plan);
   const decision = await decideOutput({

@@ -62,7 +62,7 @@ function whenBegun(then: () => void): Progress {
     get: () => done,
     set(value: number) {
       done = value;
-      then();
+      if (done > 0) then();
     },
   });
 }

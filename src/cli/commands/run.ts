@@ -129,6 +129,7 @@ async function planAndRun(
     }),
   );
   const done = await runJob(opened.context, {
+    renew: opened.renew,
     force: flags.force === true,
     commandWith: (output) =>
       commandLine('run', words, { ...flags, output: shownPath(output, context.workingFolder) }),

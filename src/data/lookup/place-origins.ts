@@ -4,7 +4,12 @@ import { countyAt } from '../../geo/us-counties.ts';
 import { isInland } from '../../geo/us-coverage.ts';
 import { createAreaFinder } from '../tables/area-finder.ts';
 import { type CountyRatings, EVERY_HAZARD } from '../tables/county-ratings.ts';
-import { createDataVersion, openDataReadOnly } from '../tables/data-database.ts';
+import {
+  createDataVersion,
+  openDataReadOnly,
+  readingData,
+  requireVersion,
+} from '../tables/data-database.ts';
 import { isOfArea, type LoadedDataset } from '../tables/describe-data.ts';
 import { stateOf } from '../tables/states.ts';
 import { airQualityYears, TOPIC_OF_YEARS } from '../topics/measurement-topics.ts';
@@ -14,14 +19,23 @@ import { createCountyRatedCheck } from './place-lookup.ts';
 /** What is known of a data file without a look at places. */
 interface OriginFacts {
   readonly file: string;
+  readonly version: number;
   readonly datasets: readonly LoadedDataset[];
   readonly countyRatings: CountyRatings | null;
   readonly hasAirQualityYears: boolean;
 }
 
 /** Finds for each place, by its number, the hazards for which it gets its county's rating, the year of its air quality, and whether it is in
- * no outline. Equal origins are one object. */
+ * no outline. Equal origins are one object. @throws LOCAL_DATA where the data was replaced since it was described */
 export function placeOrigins(
+  data: OriginFacts,
+  topics: readonly TopicSlug[],
+  cells: { readonly size: number; cell(number: number): Cell },
+): (cell: number) => PlaceOrigin {
+  return readingData(data.file, () => findOrigins(data, topics, cells));
+}
+
+function findOrigins(
   data: OriginFacts,
   topics: readonly TopicSlug[],
   cells: { readonly size: number; cell(number: number): Cell },
@@ -43,6 +57,8 @@ export function placeOrigins(
   const marks = new Uint16Array(cells.size);
   database.transaction(() => {
     const version = createDataVersion(database)();
+    // Else a note would name the datasets of one version and the years of another.
+    requireVersion(file, version, data.version);
     const areaAt = createAreaFinder(database, () => version);
     const ofCounty = isSearched ? createCountyRatedCheck(database, areaAt) : () => everywhere;
     const years = hasYears ? airQualityYears(database) : null;

@@ -34,14 +34,27 @@ export async function onDataFile<T>(file: string, work: () => Promise<T>): Promi
   try {
     return await work();
   } catch (error) {
-    const use = {
-      subject: `The data file ${file}`,
-      file,
-      code: 'SERVICE_DATA',
-      option: '--db',
-    } as const;
-    throw asSqliteError({ ...use, thenAgain: 'then run again.' }, error);
+    throw asDataError(file, error);
   }
+}
+
+/** The same of work that waits for nothing, such as a look-up. */
+export function readingData<T>(file: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw asDataError(file, error);
+  }
+}
+
+function asDataError(file: string, error: unknown): unknown {
+  const use = {
+    subject: `The data file ${file}`,
+    file,
+    code: 'SERVICE_DATA',
+    option: '--db',
+  } as const;
+  return asSqliteError({ ...use, thenAgain: 'then run again.' }, error);
 }
 
 function open(
@@ -87,6 +100,19 @@ export type DataVersion = () => number;
 export function createDataVersion(database: DataDatabase): DataVersion {
   const read = database.prepare<[], number>('PRAGMA schema_version').pluck();
   return () => read.get()!;
+}
+
+/** @throws LOCAL_DATA where the data is another than that of which a run began */
+export function requireVersion(file: string, version: number, planned: number): void {
+  if (version === planned) return;
+  const message = `The data in ${file} was replaced while the run began`;
+  const hint = 'Run again: it begins with the new data.';
+  throw new PerilbookError('LOCAL_DATA', message, hint, { file, isReplaced: true });
+}
+
+/** Whether work ended because the data was replaced: with the new data it may begin again. */
+export function isDataReplaced(error: unknown): error is PerilbookError {
+  return error instanceof PerilbookError && error.context.isReplaced === true;
 }
 
 /** A version of the data that does not change within a transaction. */

@@ -127,7 +127,9 @@ export class Runs {
         active.facts = runFacts(prepared);
         if (active.phase === 'reading') active.phase = 'buying';
       };
-      using _ = await runJob(await openContext(job, ports), { approve });
+      const renew = async () =>
+        await openContext(job, { ...ports, connection: await connectionOf(job) });
+      using _ = await runJob(await openContext(job, ports), { approve, renew });
       active.end = await latestRun(store, job.output);
       active.phase = 'ended';
     } catch (error) {

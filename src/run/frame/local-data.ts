@@ -13,6 +13,7 @@ import {
   type DataDatabase,
   openDataDatabase,
   openDataReadOnly,
+  readingData,
 } from '../../data/tables/data-database.ts';
 import { describeData, type LoadedDataset, needsOf } from '../../data/tables/describe-data.ts';
 import { describedSince, noteDescriptions } from '../../data/tables/layer-descriptions.ts';
@@ -61,9 +62,11 @@ export interface LocalData {
 /** Describes the data file; null if there is none. */
 export function readLocalData(file: string, now: number): LocalData | null {
   if (!existsSync(file)) return null;
-  keepDescriptions(file, now);
-  using database = openDataReadOnly(file);
-  return database.transaction(() => localDataIn(database, file, now))();
+  return readingData(file, () => {
+    keepDescriptions(file, now);
+    using database = openDataReadOnly(file);
+    return database.transaction(() => localDataIn(database, file, now))();
+  });
 }
 
 /** Whether a layer answers codes of rows: its records are here, and were loaded by its description. It needs no boundaries for them. */
@@ -71,14 +74,6 @@ export function answersCodes({ datasets, outdated }: LocalData, topic: TopicSlug
   if (rowCodesOf(topic) === null || outdated.has(topic)) return false;
   const dataset = datasetOfLayer(topicOf(topic).layer!);
   return datasets.some(({ name }) => name === dataset);
-}
-
-/** @throws LOCAL_DATA where the data is another than that of which a run began */
-export function requireVersion(file: string, version: number, planned: number): void {
-  if (version === planned) return;
-  const message = `The data in ${file} was replaced while the run began`;
-  const hint = 'Run again: it begins with the new data.';
-  throw new PerilbookError('LOCAL_DATA', message, hint, { file });
 }
 
 /** Keeps that descriptions of layers have changed. Where the file cannot be written, they count as new in each run. */

@@ -5,7 +5,7 @@ import { knownCoverage } from '../../geo/us-coverage.ts';
 import { type ReadonlyTopicSets, TopicSets } from '../../store/answers/topic-set.ts';
 import { type Lane, moduleBeside, ThreadPool } from '../../threads/thread-pool.ts';
 import type { LocalData } from '../frame/local-data.ts';
-import { addTo, enterPhase, setIn } from '../frame/progress.ts';
+import { addTo, enterPhase } from '../frame/progress.ts';
 import type { RunContext } from '../frame/run-context.ts';
 import { onEnd, type Stop } from '../frame/stop.ts';
 import type { LookUpPlan, Plan } from '../plan/planning.ts';
@@ -59,7 +59,6 @@ export async function lookUpLossRates(
   const order = await rates.lacking();
   if (order.length === 0) return;
   const asked = { order, cells, missing: new TopicSets(cells.size) };
-  setIn(context.progress, { cellsDone: 0 });
   await lookUpCells(context, asked, context.losses!, { module: LOSS_MODULE });
   rates.mayHave(order);
 }
@@ -90,7 +89,7 @@ async function lookUpCells(
   });
   if (stop !== null) return stop;
   // After the listener is set, because the progress display may abort.
-  enterPhase(progress, 'looking_up', { cells: order.length });
+  enterPhase(progress, 'looking_up', { cells: order.length, cellsDone: 0 });
   const isHere = most === undefined && order.length <= FEW_CELLS;
   const setup: LookupSetup = {
     dataFile: data.file,

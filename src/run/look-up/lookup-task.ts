@@ -1,13 +1,13 @@
 import { makeClock, systemClock } from '../../base/clock.ts';
 import { memo } from '../../base/memo.ts';
 import { type OpenPlaceLookup, openPlaceLookup } from '../../data/lookup/place-lookup.ts';
+import { readingData, requireVersion } from '../../data/tables/data-database.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
 import { type CountyShapes, useCounties } from '../../geo/us-counties.ts';
 import { type KnownCoverage, useCoverage } from '../../geo/us-coverage.ts';
 import type { CellAnswers } from '../../store/answers/port.ts';
 import { type TopicSet, topicsIn } from '../../store/answers/topic-set.ts';
 import type { InThread } from '../../threads/thread-messages.ts';
-import { requireVersion } from '../frame/local-data.ts';
 import { openStoreAt } from '../frame/open-store-at.ts';
 import { type LookupTerms, placeAnswers } from './place-answers.ts';
 
@@ -65,7 +65,9 @@ export async function openLookup(
     useCounties(known.counties);
   }
   using opened = new DisposableStack();
-  const data = opened.use(openPlaceLookup(dataFile, { counts: setup.counts }));
+  const data = opened.use(
+    readingData(dataFile, () => openPlaceLookup(dataFile, { counts: setup.counts })),
+  );
   requireVersion(dataFile, data.version, setup.version);
   // It claims no calls, so it cannot mistake the calls of a living run for those of a dead one.
   const owner = { name: 'look-up', isAlive: () => true };
@@ -78,7 +80,8 @@ export async function openLookup(
   function* answersOf(from: number, to: number): Generator<CellAnswers> {
     for (let at = from; at < to; at++) {
       const cell = { lat7: cells.lat7[at]!, lng7: cells.lng7[at]! };
-      yield answer(data, cell, cells.missing[at] as TopicSet);
+      const missing = cells.missing[at] as TopicSet;
+      yield readingData(dataFile, () => answer(data, cell, missing));
     }
   }
 

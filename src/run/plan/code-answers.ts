@@ -2,9 +2,14 @@ import { answerFields, columnsOf } from '../../columns/topic-columns.ts';
 import { type Answer, type Field, noDataAnswer } from '../../contract/answer.ts';
 import type { PolygonLayer } from '../../contract/layers/layer-description.ts';
 import { topicOf } from '../../contract/topics.ts';
-import { createHeldVersion, openDataReadOnly } from '../../data/tables/data-database.ts';
+import {
+  createHeldVersion,
+  openDataReadOnly,
+  readingData,
+  requireVersion,
+} from '../../data/tables/data-database.ts';
 import { createCodeValues } from '../../data/zones/area-values.ts';
-import { answersCodes, type LocalData, requireVersion } from '../frame/local-data.ts';
+import { answersCodes, type LocalData } from '../frame/local-data.ts';
 import type { RunContext } from '../frame/run-context.ts';
 import { type CodeColumn, codeOfNumber, UNREADABLE_CODE } from '../scan/row-codes.ts';
 import type { Scan } from '../scan/scan-input.ts';
@@ -33,7 +38,10 @@ export function readCodeAnswers(
     const numbers = new Set(coded.codes.map((codes) => codes[index]!));
     // Where boundaries are missing, no stored answer of the layer counts.
     const asOf = Math.max(freshness.startedAt, freshness.freshSince(column.topic));
-    const answers = readAnswers(connection.data, column, [...numbers].filter(isCode), asOf);
+    const { data } = connection;
+    const answers = readingData(data.file, () =>
+      readAnswers(data, column, [...numbers].filter(isCode), asOf),
+    );
     return { ...column, source, answers };
   });
 }
