@@ -25,7 +25,7 @@ import {
 } from './hostile-setup.ts';
 
 /** Trials of the random mix. */
-const SEEDS = times({ long: 6, soak: 500 });
+const SEEDS = times({ long: 3, soak: 500 });
 
 const setup = await openHostileSetup();
 

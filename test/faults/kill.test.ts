@@ -216,7 +216,7 @@ function assertBooksAgree(
   );
 }
 
-const JOBS = times({ long: 2, soak: 250 });
+const JOBS = times({ long: 1, soak: 250 });
 /** Runs of a job that are to be killed or interrupted; once the job is done, they have nothing left to buy and still write. */
 const RUNS = 8;
 

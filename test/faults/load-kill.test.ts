@@ -9,7 +9,7 @@ import { firstSeed, times } from '../tier.ts';
 
 /** Several batches of the load (src/data/tables/staged-load.ts). */
 const ROWS = 7_000;
-const KILLS = times({ long: 6, soak: 80 });
+const KILLS = times({ long: 3, soak: 80 });
 /** The new tables are put in the place of the old ones in the last steps: half of the kills are drawn from these. */
 const LAST_STEPS = 40;
 

@@ -10,8 +10,8 @@ import { startBin } from '../cli/bin-process.ts';
 import { openHarness, places } from '../run/harness.ts';
 import { firstSeed, times } from '../tier.ts';
 
-const KILLS = times({ long: 4, soak: 400 });
-const CELLS = 9_500;
+const KILLS = times({ long: 2, soak: 400 });
+const CELLS = 5_500;
 const OLD = 'id,hazard_status,hazard_note,hazard_as_of\n';
 
 test(`a local run killed at ${KILLS} random instants loses no batch and ends as an undisturbed one`, {

@@ -14,7 +14,7 @@ import { openHostileSetup, type Trial } from './hostile-setup.ts';
 import { anyKey, asWhole, escapedJson, inCharacters, keyFinder } from './key-traces.ts';
 
 /** fast-check prints the seed of what fails. */
-const RUNS = times({ long: 12, soak: 1_000 });
+const RUNS = times({ long: 5, soak: 1_000 });
 
 /** What a service does with the key, which it writes into every place as `written`; `mask`: which characters of the JSON are escaped. */
 const echo = anyKey.chain((key) =>

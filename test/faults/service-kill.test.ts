@@ -15,7 +15,7 @@ import { firstSeed, times } from '../tier.ts';
 
 const CALLERS = 16;
 const SEED = firstSeed(1);
-const KILLS = times({ long: 6, soak: 50 });
+const KILLS = times({ long: 3, soak: 50 });
 
 /** How many of some are not among others. */
 function countMissing(some: ReadonlySet<string>, others: ReadonlySet<string>): number {

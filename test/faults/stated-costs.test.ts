@@ -338,7 +338,7 @@ for (const [what, short, buy] of [
   test(`SQLite, ${what}: whatever a service states and refuses, in whatever words, the ledger has it and the bound holds`, async (t) => {
     await tellStories(
       t,
-      times({ short, long: 60, soak: 3_000 }),
+      times({ short, long: 30, soak: 3_000 }),
       async ({ folder, clock }, number) =>
         openSqliteStore(join(folder, `stated-${number}.db`), clock, owner),
       buy,
@@ -369,7 +369,7 @@ for (const [what, options, port] of [
       const address = () => server!.storeAddress(through === null ? {} : { port: through });
       const open = async ({ clock }: Harness) => openPostgresStore(address(), clock, owner);
       for (const buy of [buyFile, buyRows, buyPage])
-        await tellStories(t, times({ long: 14, soak: 400 }), open, buy);
+        await tellStories(t, times({ long: 8, soak: 400 }), open, buy);
     },
   );
 }

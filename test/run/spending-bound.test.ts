@@ -212,7 +212,7 @@ const owner = { name: 'test', isAlive: () => true };
 test('SQLite: whatever the service answers, no run spends more than it printed as the most', async (t) => {
   await tryStories(
     t,
-    times({ short: 25, long: 400, soak: 5_000 }),
+    times({ short: 25, long: 150, soak: 5_000 }),
     async ({ folder, clock }, number) =>
       openSqliteStore(join(folder, `bound-${number}.db`), clock, owner),
   );
@@ -223,7 +223,7 @@ test(
   LONG,
   async (t) => {
     const server = await sharedPostgres();
-    await tryStories(t, times({ long: 60, soak: 1_000 }), async ({ clock }) =>
+    await tryStories(t, times({ long: 30, soak: 1_000 }), async ({ clock }) =>
       openPostgresStore(server.storeAddress(), clock, owner),
     );
   },
