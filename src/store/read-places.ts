@@ -115,10 +115,7 @@ export const inThread: InThread<ThreadSetup, CellPart, PlacesRead> = ({ reading,
   const database = sqliteDriver(handle, systemClock, (error) => asStoreError(store, error));
   return {
     run: partReader(reading, store, database),
-    memoryOf: ({ ratings, pairs, numbered }) =>
-      [ratings, pairs, numbered.numbers, numbered.fields].map(
-        ({ buffer }) => buffer as ArrayBuffer,
-      ),
+    memoryOf: ({ ratings, pairs }) => [ratings, pairs].map(({ buffer }) => buffer as ArrayBuffer),
     async end() {
       handle.close();
     },

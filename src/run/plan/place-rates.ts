@@ -1,21 +1,16 @@
 import { lossTopics } from '../../columns/loss-columns.ts';
-import type { Field } from '../../contract/answer.ts';
 import { NATURAL_SLUGS } from '../../contract/topics.ts';
 import { LOSS_FIELDS, LOSS_RATES } from '../../data/topics/loss-rates.ts';
-import { ByteNumbers } from '../../formats/packed/byte-numbers.ts';
-import { FieldPacker, skipFields } from '../../formats/packed/packed-fields.ts';
+import { EMPTY_SET, makeNumberSets, NO_SET, takenSets } from '../../formats/packed/number-sets.ts';
 import type { PlaceLosses } from '../../formats/packed/place-losses.ts';
 import { makePlaceTable } from '../../formats/packed/place-table.ts';
-import type { NumberedAnswer, PlacesRead } from '../../store/answers/port.ts';
+import type { NumberedAnswer } from '../../store/answers/port.ts';
 import { changedSince } from '../frame/local-data.ts';
 import type { RunContext } from '../frame/run-context.ts';
 import type { Scan } from '../scan/scan-input.ts';
 
 /** A natural topic without events: its data is what rates depend on. */
 const TOPIC_OF_RATES = 'avalanche';
-
-/** Of the places outside of all areas of the index, which have no rate of any hazard. */
-const NO_RATES = 0;
 
 /** The loss rates of the places of a run, as the store has them. They are read with the answers of the source that has both, else on their
  * own. */
@@ -26,15 +21,6 @@ export class PlaceRates {
   readonly numbered: NumberedAnswer;
   readonly #context: RunContext;
   readonly #scan: Scan;
-  /** By the number that a reader gave: that of the same rates, whoever read them. */
-  readonly #numbers: number[] = [];
-  /** All rates, by their bytes, and the number of each. Number 0 is for places whose rates are unknown, or that have none. */
-  readonly #known = new ByteNumbers();
-  readonly #numbersOfKnown: number[] = [];
-  /** The rates of the job's natural topics by number; NaN where the index has none. */
-  readonly #rates: number[];
-  /** The indexes of the job's natural topics. */
-  readonly #topics: readonly number[];
   /** The places that are still to be read; null: all. */
   #unread: readonly number[] | null = null;
 
@@ -42,8 +28,8 @@ export class PlaceRates {
     const { job, losses } = context;
     this.#context = context;
     this.#scan = scan;
-    this.#topics = lossTopics(job.topics).map((topic) => NATURAL_SLUGS.indexOf(topic));
-    this.#rates = this.#topics.map(() => Number.NaN);
+    // After how many rates there are.
+    const fields = lossTopics(job.topics).map((topic) => 1 + NATURAL_SLUGS.indexOf(topic));
     const data = losses?.data.hasLossRates ? losses.data : null;
     this.source = data && losses!.source;
     const freshSince = data && changedSince(data, TOPIC_OF_RATES, data.asOf);
@@ -51,33 +37,8 @@ export class PlaceRates {
     this.numbered = {
       answer: { topic: LOSS_RATES, freshSince: freshSince ?? 0, fields: LOSS_FIELDS },
       numberOf: new Uint32Array(new SharedArrayBuffer(4 * count)),
-      taken: new Int32Array(new SharedArrayBuffer(4)),
+      sets: makeNumberSets(fields, count),
     };
-  }
-
-  /** Takes what a reading gave. */
-  take({ numbered: { numbers, fields } }: Pick<PlacesRead, 'numbered'>): void {
-    const bytes = Buffer.from(fields.buffer, fields.byteOffset, fields.length);
-    let from = 0;
-    for (const number of numbers) {
-      const to = skipFields(bytes, from, LOSS_FIELDS);
-      const own = this.#known.numberOf(bytes, from, to);
-      if (own === this.#numbersOfKnown.length)
-        this.#numbersOfKnown.push(this.#addRates(NUMBERS.unpack(bytes, from, LOSS_FIELDS)));
-      this.#numbers[number] = this.#numbersOfKnown[own]!;
-      from = to;
-    }
-  }
-
-  /** Adds rates. @returns their number */
-  #addRates([count, ...rates]: readonly Field[]): number {
-    if (count === 0) return NO_RATES;
-    const number = this.#rates.length / Math.max(1, this.#topics.length);
-    for (const topic of this.#topics) {
-      const rate = rates[topic];
-      this.#rates.push(typeof rate === 'number' ? rate : Number.NaN);
-    }
-    return number;
   }
 
   /** All places were read with their answers. */
@@ -91,7 +52,7 @@ export class PlaceRates {
     const { numberOf } = this.numbered;
     const lacking: number[] = [];
     for (let place = 0; place < numberOf.length; place++)
-      if (numberOf[place] === 0) lacking.push(place);
+      if (numberOf[place] === NO_SET) lacking.push(place);
     return lacking;
   }
 
@@ -104,15 +65,14 @@ export class PlaceRates {
   async losses(): Promise<PlaceLosses> {
     await this.#readRest();
     const { cells, places, layout } = this.#scan;
-    const of = this.numbered.numberOf;
+    const { numberOf: of, sets } = this.numbered;
     const count = cells.size + places.unlocated.length;
     const numberOf = new Uint32Array(new SharedArrayBuffer(4 * count));
+    // Places outside of all areas of the index have no rate of any hazard.
     for (let place = 0; place < of.length; place++)
-      numberOf[place] = this.#numbers[of[place]!] ?? 0;
-    const rates = new Float64Array(new SharedArrayBuffer(8 * this.#rates.length));
-    rates.set(this.#rates);
+      numberOf[place] = of[place] === EMPTY_SET ? NO_SET : of[place]!;
     const hasAmounts = layout.losses === 'amounts';
-    return { topics: this.#topics.length, rates, numberOf, hasAmounts };
+    return { topics: sets.fields.length, rates: takenSets(sets), numberOf, hasAmounts };
   }
 
   /** Reads the rates of places that were read with no answers. */
@@ -120,7 +80,7 @@ export class PlaceRates {
     const { source, numbered } = this;
     const { store } = this.#context;
     const { cells, inThreads } = this.#scan;
-    const unread = this.#unread?.filter((place) => numbered.numberOf[place] === 0) ?? null;
+    const unread = this.#unread?.filter((place) => numbered.numberOf[place] === NO_SET) ?? null;
     this.#unread = [];
     const count = unread?.length ?? cells.size;
     if (source === null || count === 0) return;
@@ -134,9 +94,6 @@ export class PlaceRates {
       moments: [],
       dropsReplaced: false,
     };
-    for await (const read of store.readPlaces(reading, inThreads?.pool ?? null)) this.take(read);
+    for await (const _ of store.readPlaces(reading, inThreads?.pool ?? null));
   }
 }
-
-/** Rates are numbers, and have no texts. */
-const NUMBERS = new FieldPacker({ numberOf: () => -1, textOf: () => '' });

@@ -234,10 +234,7 @@ export class SourceFields implements Disposable {
     // Each reading has readers of its own.
     this.#formsOfReaders.clear();
     const pool = this.#scan.inThreads?.pool ?? null;
-    for await (const read of store.readPlaces(reading, pool)) {
-      this.#take(read);
-      this.#rates?.take(read);
-    }
+    for await (const read of store.readPlaces(reading, pool)) this.#take(read);
   }
 
   #take({ reader, pairs, forms, ratings, uncounted, left }: PlacesRead): void {

@@ -1,6 +1,6 @@
 import { threadId } from 'node:worker_threads';
 import { isoDay } from '../../base/format-numbers.ts';
-import { ByteNumbers } from '../../formats/packed/byte-numbers.ts';
+import { NO_SET, setNumberer } from '../../formats/packed/number-sets.ts';
 import { FieldPacker, skipFields, TAGS } from '../../formats/packed/packed-fields.ts';
 import { placeWriter } from '../../formats/packed/place-table.ts';
 import { cellNumber } from '../../geo/cell-slots.ts';
@@ -79,10 +79,7 @@ export function placeReader(
   const numbers = new FieldPacker({ numberOf: () => -1, textOf: () => '' });
   /** The forms that the caller knows, by their key. */
   const forms = new Map<string, number>();
-  /** The fields of the numbered answer that this reader has met, the number of each, and how many of them the caller knows. */
-  const met = new ByteNumbers();
-  const numbersOfMet: number[] = [];
-  let given = 0;
+  const setOf = numbered === null ? null : setNumberer(numbered.sets, numbered.answer.fields);
   const facts: PlaceFacts = { size: 0, oldest: 0, isComplete: true, isPlain: true };
   let words: DataView = new DataView(new ArrayBuffer(0));
   let target: Uint8Array | null = null;
@@ -226,21 +223,16 @@ export function placeReader(
     return key;
   }
 
-  /** Gives a place the number of its fields. */
+  /** Gives a place the number of its set. */
   function putNumber(
-    { numberOf, taken }: NumberedAnswer,
+    { numberOf }: NumberedAnswer,
     bytes: Buffer,
-    { states, froms, tos }: FoundAnswers,
+    { states, froms }: FoundAnswers,
     place: number,
   ): void {
     const index = sought.length;
-    if (states[index] !== FOUND.fresh) {
-      numberOf[place] = 0;
-      return;
-    }
-    const own = met.numberOf(bytes, froms[index]!, tos[index]!);
-    if (own === numbersOfMet.length) numbersOfMet.push(Atomics.add(taken, 0, 1) + 1);
-    numberOf[place] = numbersOfMet[own]!;
+    numberOf[place] =
+      states[index] === FOUND.fresh ? setOf!(bytes, words, froms[index]!) : NO_SET;
   }
 
   function take(
@@ -351,14 +343,8 @@ export function placeReader(
         uncounted: [],
       };
       for await (const block of blocks) takeBlock(block, result);
-      const first = given;
-      given = met.size;
       return {
         ...result,
-        numbered: {
-          numbers: Uint32Array.from(numbersOfMet.slice(first)),
-          fields: met.bytesFrom(first),
-        },
         reader: threadId,
         pairs: Int32Array.from(result.pairs),
         left: writer.flush(),

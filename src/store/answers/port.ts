@@ -6,6 +6,7 @@ import type {
   TopicFailure,
 } from '../../contract/answer.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
+import type { NumberSets } from '../../formats/packed/number-sets.ts';
 import type { BlocksLeft, PlaceTable } from '../../formats/packed/place-table.ts';
 import type { CellSlots } from '../../geo/cell-slots.ts';
 import type { Cell } from '../../geo/coordinates.ts';
@@ -34,13 +35,12 @@ export interface WantedAnswer extends Wanted {
   readonly told?: readonly ToldField[];
 }
 
-/** An answer whose fields many places share, as those of a tract do: each fresh one gets the number of its fields. */
+/** An answer of numbers that many places share, as those of a tract do: each fresh one gets the number of its set. */
 export interface NumberedAnswer {
   readonly answer: WantedAnswer;
-  /** By place; 0 without a fresh answer. */
+  /** By place; `NO_SET` without a fresh answer. */
   readonly numberOf: Uint32Array<SharedArrayBuffer>;
-  /** How many numbers are taken: readers that meet the same fields number them apart. */
-  readonly taken: Int32Array<SharedArrayBuffer>;
+  readonly sets: NumberSets;
 }
 
 /** What is read of the stored answers of places, and where it goes: plain data, whose arrays threads share. */
@@ -88,8 +88,6 @@ export interface PlacesRead {
   readonly ratings: Float64Array;
   /** Pairs of a place and the index of a rated topic that the sums leave out: its rating has no tag of its own. */
   readonly uncounted: readonly number[];
-  /** The packed fields of the numbered answer that this reader has not given before, one after the other, with their numbers. */
-  readonly numbered: { readonly numbers: Uint32Array; readonly fields: Uint8Array };
   readonly left: BlocksLeft;
 }
 
