@@ -17,6 +17,8 @@ const value = fc.oneof(
   fc.constantFrom(Number.NaN, 0, -0.001, 1e15, 50),
 );
 
+const TOPICS = 5;
+
 function lossesOf(rates: readonly number[], topics: number, hasAmounts: boolean): PlaceLosses {
   // Number 0 is for places whose rates are unknown.
   const all = [...new Array<number>(topics).fill(Number.NaN), ...rates];
@@ -29,7 +31,7 @@ function lossesOf(rates: readonly number[], topics: number, hasAmounts: boolean)
 
 test('the text of rates and amounts is that of their numbers, with and without room for the rates', () => {
   const columns = Array.from(
-    { length: 7 },
+    { length: 2 * TOPICS + 3 },
     (_, index): TableColumn => ({
       name: `loss_${index}`,
       type: 'number',
@@ -41,13 +43,13 @@ test('the text of rates and amounts is that of their numbers, with and without r
   ] as const;
   fc.assert(
     fc.property(
-      fc.tuple(rate, rate),
+      fc.array(rate, { minLength: TOPICS, maxLength: TOPICS }),
       fc.array(value, { minLength: 1, maxLength: 5 }),
       fc.boolean(),
       fc.constantFrom(...formats),
       fc.boolean(),
       (rates, values, hasAmounts, format, hasRoom) => {
-        const losses = lossesOf(rates, 2, hasAmounts);
+        const losses = lossesOf(rates, TOPICS, hasAmounts);
         const room = roomForRates(losses);
         const none: RateTexts = { ...room, words: new Uint32Array(new SharedArrayBuffer(0)) };
         const texts = hasRoom ? room : none;

@@ -88,8 +88,7 @@ export function setNumberer(
 
   function isOwn(number: number): boolean {
     const from = number * ownBits.length;
-    for (let at = 0; at < ownBits.length; at++)
-      if (bits[from + at] !== ownBits[at]) return false;
+    for (let at = 0; at < ownBits.length; at++) if (bits[from + at] !== ownBits[at]) return false;
     return true;
   }
 

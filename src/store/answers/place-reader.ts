@@ -231,8 +231,7 @@ export function placeReader(
     place: number,
   ): void {
     const index = sought.length;
-    numberOf[place] =
-      states[index] === FOUND.fresh ? setOf!(bytes, words, froms[index]!) : NO_SET;
+    numberOf[place] = states[index] === FOUND.fresh ? setOf!(bytes, words, froms[index]!) : NO_SET;
   }
 
   function take(
