@@ -12,6 +12,7 @@ test("the columns of an earlier run begin with its first three, with any prefix,
   for (const [names, width] of [
     [['lat', 'lng', ...FIRST], 2],
     [['lat', ...FIRST.map((name) => `x_${name}`), 'x_hail_score'], 1],
+    [[...FIRST, 'lat'], 0],
     [['lat', 'hazard_status'], 2],
     [['my_hazard_status', 'lat'], 2],
     // The first of the three was renamed or left out.
@@ -28,6 +29,7 @@ test("the columns of an earlier run begin with its first three, with any prefix,
 test('the columns of an earlier run are dropped only where no foreign column follows them', () => {
   const own = new Set([...FIRST, 'hail_score']);
   assert.equal(findPerilbookColumns(['lat', ...FIRST, 'hail_score'], own), 1);
+  assert.equal(findPerilbookColumns([...FIRST, 'hail_score'], own), 0);
   assert.equal(findPerilbookColumns(['lat', ...FIRST, 'hail_score', 'mine'], own), null);
   assert.equal(findPerilbookColumns(['lat', 'hazard_status', 'hail_score'], own), null);
   assert.equal(

@@ -118,6 +118,15 @@ test('a table that was widened gets the columns of the next run in place of the 
   );
   const renamed = await written(filtered, { added: [WITH_TIME[0]!, wind], dropFrom: 3 });
   assert.deepEqual(renamed[TABLE]!.match(/colId="\d"/g), ['colId="0"', 'colId="3"']);
+  const replaced = await written(filtered, { added: [wind], dropFrom: 3 });
+  assert.deepEqual(replaced[TABLE]!.match(/colId="\d"/g), ['colId="0"']);
+  // An order of rows goes with a column of its range.
+  const sorted = withPart(again, TABLE, (xml) =>
+    xml.replace('</autoFilter>', '$&<sortState ref="A2:F3"/>'),
+  );
+  assert.match((await written(sorted, { added: WITH_TIME, dropFrom: 3 }))[TABLE]!, /sortState/);
+  const narrower = await written(sorted, { added: [wind], dropFrom: 3 });
+  assert.doesNotMatch(narrower[TABLE]!, /sortState/);
 });
 
 test('the filter of a sheet is widened, with the hidden name that Excel keeps of it', async () => {

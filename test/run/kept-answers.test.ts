@@ -3,7 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
-import { KEPT, keptAnswersAt, keptOfRow, statusWithKept } from '../../src/run/scan/kept-answers.ts';
+import {
+  KEPT,
+  keptAnswersAt,
+  keptAsOf,
+  keptOfRow,
+  statusWithKept,
+} from '../../src/run/scan/kept-answers.ts';
 import { keptNote } from '../../src/run/write/kept-notes.ts';
 import { openHarness, places } from './harness.ts';
 
@@ -93,6 +99,24 @@ test('made-up answers are known by the note of the run that brought them', () =>
     said('', '', '', '', '').note,
     'wildfire radon of an earlier run: no answer: wildfire radon',
   );
+});
+
+test('each statement of earlier runs speaks of its own topics', () => {
+  const note =
+    'HTTP 503: hail; wildfire of an earlier run: stale: wildfire; radon of an earlier run: sample data';
+  assert.deepEqual(said('partial', note, 'Low', '1', 'Zone 1'), {
+    has: KEPT.real | KEPT.madeUp | KEPT.lacking,
+    note: 'wildfire of an earlier run: stale: wildfire; radon of an earlier run: sample data',
+  });
+});
+
+test('the time of an earlier run counts where the row has an answer of it', () => {
+  const time = '2026-03-01T00:00:00.000Z';
+  const asOf = (written: string, ...fields: string[]) =>
+    keptAsOf(['ok', '', written, ...fields], KEPT_AT);
+  assert.equal(asOf(time, '', '', 'Zone 1'), Date.parse(time));
+  assert.equal(asOf(time, '', '', ''), null);
+  assert.equal(asOf('', 'Low', '1', ''), null);
 });
 
 test('a stale answer is no fresh one', () => {

@@ -264,6 +264,7 @@ test('a refused key or scope makes room for the next key, and changes the prices
   );
   payer.keyRefused(SECOND, STANDARD, 'scope', 'no bundle');
   assert.equal(payer.dearer, 'no bundle');
+  assert.equal(payer.isDearerForNow, false, 'the scope is noted');
   payer.acceptPrices();
   assert.deepEqual(
     [payer.keyFor(STANDARD), payer.priceList.bundles, payer.hasNoKey],
@@ -271,6 +272,12 @@ test('a refused key or scope makes room for the next key, and changes the prices
   );
   payer.keyRefused(SECOND, SINGLE, 'key', 'no key');
   assert.equal(payer.hasNoKey, true);
+});
+
+test('a refusal that names no scope makes dearer for now: the next run asks again', async () => {
+  const payer = await payerOf();
+  for (const key of [FIRST, SECOND]) payer.keyRefused(key, STANDARD, 'call', 'no reason');
+  assert.deepEqual([payer.dearer, payer.isDearerForNow], ['no reason', true]);
 });
 
 test('what a bundle was seen to return changes the prices once', async () => {

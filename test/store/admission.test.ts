@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { COUNTED_MS, RecentCalls, refusal, type Usage } from '../../src/store/ledger/admission.ts';
+import {
+  COUNTED_MS,
+  isUsedUp,
+  RecentCalls,
+  refusal,
+  type Usage,
+} from '../../src/store/ledger/admission.ts';
 
 const NOW = 1_000_000;
 const LIMITS = { periodLimit: 1_000, creditsPerMinute: 10, budget: 1_000 };
@@ -47,4 +53,15 @@ test('calls that left the window are in no sum, and are not waited for', () => {
   }
   recent.add(calls.slice(8));
   assert.deepEqual([...recent.calls()], calls.slice(8));
+});
+
+test('a used-up quota holds under the limit and for the keys of which the service said so', () => {
+  const period = usageOf().period;
+  const said = { ...period, exhaustedAt: NOW, exhaustedTerms: { limit: 1_000, key: 'a' } };
+  assert.equal(isUsedUp(said, 1_000), true);
+  assert.equal(isUsedUp(said, 1_000, ['b', 'a']), true);
+  assert.equal(isUsedUp(said, 1_000, ['b']), false, 'another key');
+  assert.equal(isUsedUp(said, 2_000, ['a']), false, 'another limit');
+  assert.equal(isUsedUp({ ...period, exhaustedAt: NOW }, 2_000, ['b']), true, 'nothing is known');
+  assert.equal(isUsedUp({ ...said, exhaustedAt: null }, 1_000, ['a']), false);
 });
