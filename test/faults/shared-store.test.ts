@@ -14,7 +14,7 @@ import { sharedPostgres } from '../postgres-server.ts';
 import { openHarness, places } from '../run/harness.ts';
 import type { ChildTask } from '../run/run-child.ts';
 import { releaseLater } from '../service/small-data.ts';
-import { times } from '../tier.ts';
+import { SOAK, times } from '../tier.ts';
 
 const server = await sharedPostgres();
 const timeout = 300_000;
@@ -166,6 +166,9 @@ function countRefusals(t: TestContext): { count: number } {
   return refusals;
 }
 
+/** What a pooler could break is tried in the long tier by the first of the trials, and by pooled-store-long.test.ts. */
+const IN_SOAK = { timeout, ...(SOAK.skip === false ? WITH_POOLER : SOAK) };
+
 for (const database of ['SQLite', 'PostgreSQL', 'PgBouncer'] as const) {
   const options = { timeout, ...(database === 'PgBouncer' ? WITH_POOLER : {}) };
   test(
@@ -182,7 +185,7 @@ for (const database of ['SQLite', 'PostgreSQL', 'PgBouncer'] as const) {
 
   test(
     `${database}: a quota that does not reach is spent to the last credit`,
-    options,
+    database === 'PgBouncer' ? IN_SOAK : options,
     async (t) => {
       // On PostgreSQL the database's time counts, and not that of the workers' machines.
       const clocksApartMs = database === 'SQLite' ? 0 : 180_000;
@@ -202,10 +205,9 @@ for (const database of ['SQLite', 'PostgreSQL', 'PgBouncer'] as const) {
 const MANY = { cells: 150, creditsPerMinute: 300, factor: 20 } as const;
 
 for (const database of ['PostgreSQL', 'PgBouncer'] as const) {
-  const options = { timeout, ...(database === 'PgBouncer' ? WITH_POOLER : {}) };
   test(
     `${database}: one of four workers is killed and started again, three times`,
-    options,
+    database === 'PgBouncer' ? IN_SOAK : { timeout },
     async (t) => {
       await sharedTrial(t, {
         ...MANY,
