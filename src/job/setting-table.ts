@@ -274,7 +274,7 @@ const GROUPS = {
       flags: { units: {} },
     },
     currency: {
-      help: "currency of the values in the report, e.g. USD; of several in a file, the one to break down (default: the input's currency column)",
+      help: "currency of the values in the report, e.g. USD; of several in a file, the one to break down (default: that of the input's column, or of its amounts)",
       schema: ({ currency }) => currency,
       flags: { currency: { value: (code) => String(code).toUpperCase() } },
     },

@@ -93,6 +93,8 @@ export interface RowSource {
   readonly readable?: readonly number[] | undefined;
   /** Its columns are stored apart: a few of many are read in a small part of the time. */
   readonly isColumnar?: true;
+  /** Of a file with such columns, those whose fields are texts. */
+  readonly textColumns?: readonly number[];
   /** Streams all records once, in order, in batches. May be called again; each call reads the file anew. A record that lacks one of the
    * first `needed` columns (default: all) has a problem; other missing fields are ''. Unwanted records may be skipped. */
   read(

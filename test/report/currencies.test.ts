@@ -52,3 +52,40 @@ test('a report of several currencies has the sums of each', async (t) => {
     for (const place of [0, 1, 2]) assert.equal(valueOfCell(place) / unit, sumOf(shown, place));
   }
 });
+
+test('the currency that only the amounts say is that of scan, report and losses, of texts in Parquet too', async (t) => {
+  const harness = await openHarness(t);
+  const path = (name: string) => join(harness.folder, name);
+  const fileOf = (column: string, ...amounts: readonly string[]) => {
+    const rows = places(amounts.length).map((place, row) => `${place.join()},"${amounts[row]}",`);
+    return `lat,lng,${column},currency\n${rows.join('\n')}\n`;
+  };
+  const found = async (input: string) => {
+    const settings: JobFile = { input, topics: ['hail'], order_by: { column: 'price' } };
+    using prepared = await prepare(await harness.open(settings));
+    const { scan } = prepared.plan;
+    const { shown, totals, valueOfCell } = sumCurrencies(prepared.job, scan);
+    const unit = 10 ** scan.cells.decimals;
+    const sums = totals.map(({ currency, value }) => [currency, value / unit]);
+    const problems = scan.findings.map(({ finding }) => finding);
+    return [scan.currency, shown, sums, valueOfCell(0) / unit, problems];
+  };
+  for (const [amounts, code] of [
+    [['€1,000', '2000', '€3,000'], 'EUR'],
+    [['£1,000', '£2,000', '£3,000'], 'GBP'],
+    [['C$1,000', 'C$2,000', 'CA$3,000'], 'CAD'],
+    [['1,000', '2,000', '3,000'], null],
+  ] as const) {
+    // With a column of currencies without a code, and without such a column.
+    const whole = fileOf('price', ...amounts);
+    writeFileSync(path('with.csv'), whole);
+    writeFileSync(path('bare.csv'), whole.replaceAll(/,(?:currency)?$/gm, ''));
+    const all = [code, code, [[code, 6_000]], 1_000, []];
+    for (const file of ['with.csv', 'bare.csv']) {
+      assert.deepEqual(await found(file), all, `${code} in ${file}`);
+      const output = file.replace('csv', 'parquet');
+      await harness.run({ input: file, topics: ['wildfire'], output, types: 'text' });
+      assert.deepEqual(await found(output), all, `${code} in ${output}`);
+    }
+  }
+});

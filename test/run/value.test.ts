@@ -171,7 +171,7 @@ test('values: digits, with thousands and a dollar or without; nothing is 0, anyt
     ['12 34', null],
     ['1,250 000', null],
     ['1.234,5', null],
-    ['US$5', null],
+    ['US$5', 5],
     ['1,25', null],
     ['1.250.000', null],
     ['n/a', null],
@@ -232,6 +232,8 @@ test('the currency that stands at an amount, and that of a file whose columns do
     ['5 €', '€'],
     ['USD 5', 'USD'],
     [' 5,5EUR ', 'EUR'],
+    ['C$5', 'C$'],
+    ['-US$ 5', 'US$'],
   ] as const)
     assert.equal(currencyMark(text), mark, text);
   const found = (names: string[], ...texts: string[]) =>
@@ -239,7 +241,8 @@ test('the currency that stands at an amount, and that of a file whose columns do
   assert.equal(found(['price'], '5', '1.234,50 €', '€7', '$9'), 'EUR');
   assert.equal(found(['Price (EUR)'], '$9'), 'EUR');
   assert.equal(found(['TIV [£]']), 'GBP');
-  assert.equal(found(['price'], '5', 'APT 5', 'n/a'), 'USD');
+  assert.equal(found(['price'], 'C$1,000', '5'), 'CAD');
+  assert.equal(found(['price'], '5', 'APT 5', 'n/a'), null);
   assert.equal(amountCurrency({ currency: 'CAD' }, ['Price (EUR)'], ['€5']), 'CAD');
   assert.deepEqual(['$', 'US$', '₹', 'Kr', 'USD'].map(currencyOfMark), [
     'USD',
@@ -248,7 +251,13 @@ test('the currency that stands at an amount, and that of a file whose columns do
     null,
     'USD',
   ]);
-  assert.ok(isMarkOf('$', 'CAD') && isMarkOf('CA$', 'CAD') === false && !isMarkOf('€', 'USD'));
+  assert.ok(
+    isMarkOf('$', 'CAD') &&
+      isMarkOf('CA$', 'CAD') &&
+      isMarkOf('C$', 'CAD') &&
+      !isMarkOf('CA$', 'USD') &&
+      !isMarkOf('€', 'USD'),
+  );
 });
 
 test('sums of values are exact to the cent, in any order and grouping, up to trillions', () => {

@@ -165,8 +165,10 @@ export function sumCurrencies({ currency }: Pick<Job, 'currency'>, scan: Scan): 
   if (layout.values === 0) return { shown: null, totals: [], ...whole };
   const byRows = [...currencies].sort((a, b) => b.rows - a.rows);
   const [most, ...others] = byRows.flatMap(({ code }) => (code === OTHER_CODES ? [] : [code]));
-  const shown = currency ?? (most || others.find(Boolean)) ?? null;
-  if (most === undefined) {
+  const named = most || others.find(Boolean);
+  const shown = currency ?? named ?? scan.currency;
+  // No row names one.
+  if (named === undefined) {
     return {
       shown,
       totals: [{ currency: shown, rows: located, value: total }],

@@ -1,4 +1,5 @@
 import { PerilbookError } from '../../base/errors.ts';
+import type { ValueType } from '../../formats/typed-value.ts';
 import { NO_POINT, type PointText, pointOfWkb } from '../../geo/geometry-points.ts';
 import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
 import { haveLocation } from '../location/location-names.ts';
@@ -43,6 +44,7 @@ export async function parquetRowFile(input: InputFile): Promise<RowFile> {
     unit: 'row',
     hasTypes: true,
     isColumnar: true,
+    textColumns: [...columns.keys()].filter((index) => typeOf(columns[index]!) === 'text'),
     shapes: ofOutlines === null ? findOtherShapes(file) : undefined,
     hasRemarks: ofOutlines !== null,
     note: ofOutlines && 'Outlines of up to about 1 km are looked up at a point inside each.',
@@ -66,6 +68,10 @@ export async function parquetRowFile(input: InputFile): Promise<RowFile> {
     inPieces: parquetPieces(file, columns),
   };
 }
+
+/** The type of a column's fields. */
+const typeOf = (column: FileColumn): ValueType =>
+  column.kind === 'point' ? 'number' : typeOfValues(column.node);
 
 /** The columns with those of outlines as locations, if the first rows have small ones and no other column has a location; else null. */
 async function outlineColumns(file: ParquetFile): Promise<FileColumn[] | null> {
@@ -207,9 +213,7 @@ async function* rowsOfGroup(
     assertDegrees(file.input.name, column);
     pointSources.set(column.field, flatSource(at, column.field, pointOfWkb, NO_POINT));
   }
-  const types = columns.map((column) =>
-    column.kind === 'point' ? 'number' : typeOfValues(column.node),
-  );
+  const types = columns.map(typeOf);
   const texts = columns.map((column) => (column.kind === 'point' ? null : textSource(at, column)));
   const findNoLocations = noLocationFinder(at);
   for (let done = 0; done < group.rows; ) {

@@ -17,20 +17,17 @@ export function parseCurrency(field: string | undefined): string {
   return text === '' ? '' : (currencyOfMark(text) ?? text);
 }
 
-/** That of amounts that nothing tells. */
-const USUAL_CURRENCY = 'USD';
-
 /** `Price (EUR)`, `TIV [$]`. */
 const UNIT = /[([]\s*([A-Z]{3}|\p{Sc})\s*[)\]]/u;
 
 /** The currency of a file's amounts where no column says it: the job's, that in the names of the value columns, or the one that stands at
- * most amounts of the first rows. An amount with the sign of another one is not added to these.
+ * most amounts of the first rows; null where nothing says it. An amount with the sign of another one is not added to these.
  * @param texts those of the value columns, in the first rows */
 export function amountCurrency(
   { currency }: Pick<Job, 'currency'>,
   names: readonly string[],
   texts: Iterable<string>,
-): string {
+): string | null {
   if (currency !== null) return currency;
   for (const name of names) {
     const named = currencyOfMark(UNIT.exec(name)?.[1] ?? '');
@@ -43,7 +40,7 @@ export function amountCurrency(
     const code = isAmount ? currencyOfMark(mark) : null;
     if (code !== null) rows.set(code, (rows.get(code) ?? 0) + 1);
   }
-  const [[most] = [USUAL_CURRENCY]] = [...rows].sort(([, a], [, b]) => b - a);
+  const [[most] = [null]] = [...rows].sort(([, a], [, b]) => b - a);
   return most;
 }
 

@@ -13,7 +13,7 @@ import type { PlaceOrder } from '../../geo/place-order.ts';
 import type { Job } from '../../job/settings.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { decideLocation } from '../../rows/location/decide-location.ts';
-import { type FileHead, readHead } from '../../rows/location/file-head.ts';
+import { type FileHead, firstRows, readHead } from '../../rows/location/file-head.ts';
 import type { CompassColumns, LocationColumns } from '../../rows/location/location-columns.ts';
 import { withSheets } from '../../rows/location/location-hints.ts';
 import { formatNamed, formatOfOutput } from '../../rows/open/file-formats.ts';
@@ -34,8 +34,8 @@ export interface Layout {
   readonly mayBeNegative: boolean;
   /** The position of the currency code among the columns that are read; null without values, or without such a column. */
   readonly currency: number | null;
-  /** The currency of amounts in rows without one. */
-  readonly amountCurrency: string;
+  /** The currency of amounts in rows without one; null where nothing says it. */
+  readonly amountCurrency: string | null;
   /** The column with the id of a location, where the job names one. */
   readonly id: number | null;
   /** How latitude and longitude are read from one column, which is read twice; null for two columns. */
@@ -103,10 +103,27 @@ export async function findLayout(rowFile: RowSource, job: Job): Promise<Layout> 
   const names = dropFrom === null ? head.columns : head.columns.slice(0, dropFrom);
   try {
     const location = decideLocation(head, names, job.location, rowFile, job.input);
-    return decideLayout(head, { names, dropFrom, location }, rowFile, job);
+    const values = valueColumns(names, job.orderBy, job.input);
+    const amounts = await firstAmounts(head, values, rowFile);
+    return decideLayout(head, { names, dropFrom, location, values, amounts }, rowFile, job);
   } catch (error) {
     throw await withSheets(error, names, rowFile, job.location);
   }
+}
+
+/** The texts of the value columns in the first rows, whose signs say a currency. The head of a columnar file may lack them; of numbers none
+ * is read, because they have no sign. */
+async function firstAmounts(
+  { rows, asked }: FileHead,
+  values: readonly number[],
+  rowFile: RowSource,
+): Promise<string[]> {
+  const { isColumnar, textColumns } = rowFile;
+  if (isColumnar !== true)
+    return rows.flatMap(({ fields }) => values.map((column) => fields[column] ?? ''));
+  const texts = values.filter((column) => textColumns?.includes(column));
+  if (texts.length === 0) return [];
+  return (await firstRows(rowFile, texts, asked)).flatMap(({ fields }) => fields);
 }
 
 /** What is decided first of the columns. */
@@ -115,12 +132,15 @@ interface OwnColumns {
   readonly names: readonly string[];
   readonly dropFrom: number | null;
   readonly location: LocationColumns;
+  readonly values: readonly number[];
+  /** Their texts in the first rows. */
+  readonly amounts: readonly string[];
 }
 
 /** Decides the roles of the columns by the head of a file. Reads nothing. @throws INPUT_COLUMNS, OUTPUT_UNWRITABLE */
 function decideLayout(
   head: FileHead,
-  { names, dropFrom, location: { lat, lng, note, compass } }: OwnColumns,
+  { names, dropFrom, location: { lat, lng, note, compass }, values, amounts }: OwnColumns,
   rowFile: RowSource,
   job: Job,
 ): Layout {
@@ -132,7 +152,6 @@ function decideLayout(
   // Rows of another format become features. Part files keep their format.
   const other = job.parts === null ? otherFormat(rowFile, file, job.output) : null;
   if (geoparquet && format !== 'parquet') throw otherThanParquet(job.output);
-  const values = valueColumns(names, job.orderBy, file);
   const ofLosses = values.length > 0 ? 'amounts' : 'rates';
   const losses = job.losses ? ofLosses : 'none';
   const ofTopics = addedColumns(topics, prefix, job.counts, losses);
@@ -154,7 +173,6 @@ function decideLayout(
   const kept = keptColumns(rowFile.columns, dropFrom, topics, ownColumns);
   const ofEarlierRun = kept.length === 0 ? [] : LEADING_COLUMNS.map((_, at) => dropFrom! + at);
   const columns = [...read, ...letters, ...codes.map(({ column }) => column), ...ofEarlierRun];
-  const amounts = head.rows.flatMap(({ fields }) => values.map((column) => fields[column] ?? ''));
   return {
     columns,
     values: values.length,

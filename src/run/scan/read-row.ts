@@ -265,10 +265,13 @@ function problemOfNumber(
     : 'value_in_other_currency';
 }
 
+/** That of amounts of which nothing says it. */
+const USUAL_CURRENCY = 'USD';
+
 /** The currency of a row's amounts: that of its column, else the file's. */
 function currencyOfRow({ fields }: Row, { currency, amountCurrency }: Layout): string {
   const own = currency === null ? '' : parseCurrency(fields[currency]);
-  return isCurrencyCode(own) ? own : amountCurrency;
+  return isCurrencyCode(own) ? own : (amountCurrency ?? USUAL_CURRENCY);
 }
 
 /** The number in a field. A number of a format with types has a point: dots in it are no groups of digits. */

@@ -59,7 +59,7 @@ export interface RowTally {
   readonly elsewhere: DegreeBox | null;
   /** In the order of their first rows. */
   readonly findings: readonly Finding[];
-  /** The currency code of the values in the file; null if there is none. */
+  /** The currency of the values: the first code in its column, else what the names and signs of the amounts say; null if there is none. */
   readonly currency: string | null;
   /** Empty without a currency column. */
   readonly currencies: readonly ScannedCurrency[];
@@ -237,7 +237,7 @@ export class ScanTally implements Disposable {
       outsideUs,
       elsewhere: this.#elsewhere,
       findings: [...this.#findings.values()],
-      currency: this.#currencies.code,
+      currency: this.#currencies.code ?? this.#layout.amountCurrency,
       currencies: this.#currencies.all,
       currenciesOfGroups: (this.#ofGroups ?? this.#currencies).all,
       cells,

@@ -1,4 +1,4 @@
-import { isCurrencyCode } from '../../base/currencies.ts';
+import { currencyOfMark } from '../../base/currencies.ts';
 import { PerilbookError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import type { OrderBy } from '../../job/settings.ts';
@@ -132,7 +132,7 @@ function parseYear(name: string): number {
 
 /** A sign, a currency before or after the number, and the sign again: it may follow the currency. */
 const AMOUNT =
-  /^([-+]?)\s*(\p{Sc}|[A-Z]{3}(?![A-Za-z]))?\s*([-+]?[\d.,].*?)\s*(\p{Sc}|(?<![A-Za-z])[A-Z]{3})?$/u;
+  /^([-+]?)\s*([A-Z]{0,2}\p{Sc}|[A-Z]{3}(?![A-Za-z]))?\s*([-+]?[\d.,].*?)\s*((?<![A-Za-z])[A-Z]{0,2}\p{Sc}|(?<![A-Za-z])[A-Z]{3})?$/u;
 
 /** Groups of three digits stand between commas (in a file of decimal commas: dots) or blanks: one kind in a number. */
 const NUMBERS = {
@@ -143,7 +143,7 @@ const NUMBERS = {
 /** What almost all values are. */
 const PLAIN = /^\d+(?:\.\d+)?$/;
 
-const isCurrency = (mark: string): boolean => mark.length < 3 || isCurrencyCode(mark);
+const isCurrency = (mark: string): boolean => mark.length < 2 || currencyOfMark(mark) !== null;
 
 /** A larger number is no amount of money, and adding it would hide all others: the value of all buildings on earth is less. */
 export const MOST_AMOUNT = 1e15;
