@@ -8,6 +8,8 @@ import { agencyZip } from '../loaders/agency-file.ts';
 /** Marks a transient failure. */
 export interface AttemptAgain {
   readonly again: true;
+  /** The body came too slowly: what it brought is no progress. */
+  readonly isSlow?: boolean;
   /** The wait that the server asks for, in milliseconds. */
   readonly waitMs?: number | undefined;
 }

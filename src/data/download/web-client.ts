@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { pipeline, type Readable, Transform } from 'node:stream';
 import pLimit from 'p-limit';
 import { type Clock, steadyTime } from '../../base/clock.ts';
 import { PerilbookError, resultOrNull } from '../../base/errors.ts';
@@ -42,6 +42,8 @@ export interface WebClientOptions {
   readonly own?: readonly string[] | undefined;
   /** The timeout for headers and between two parts of a body. */
   readonly silenceMs?: number;
+  /** A body that brings less than `LEAST_BYTES` in this time is ended. */
+  readonly slowMs?: number;
 }
 
 /** Sends all requests, with limits on concurrent requests in all and per host. */
@@ -65,9 +67,14 @@ const AT_ONCE_PER_HOST = 2;
 const SILENCE_MS = 60_000;
 const MOST_REDIRECTS = 5;
 
+/** A server that sends a byte a minute is never silent, and never done: less than this in `SLOW_MS` counts as no answer. It is a tenth of a
+ * slow modem. */
+const LEAST_BYTES = 64 * 1024;
+const SLOW_MS = 5 * 60_000;
+
 /** Makes the client of downloads. Connections are kept by proxy. */
 export function createWebClient(options: WebClientOptions): WebClient {
-  const { userAgent, env, mirror, own = [], silenceMs = SILENCE_MS } = options;
+  const { userAgent, env, mirror, own = [], silenceMs = SILENCE_MS, slowMs = SLOW_MS } = options;
   const timeouts = {
     connect: Math.min(silenceMs, 20_000),
     headers: silenceMs,
@@ -136,8 +143,9 @@ export function createWebClient(options: WebClientOptions): WebClient {
           });
           // Destroying an unread body emits an error that does not matter.
           answer.body.on('error', () => {});
+          const body = endedIfSlow(answer.body, slowMs, () => tooSlow(asked));
           try {
-            return await read(answer);
+            return await read({ ...answer, body });
           } catch (error) {
             throw signal.aborted
               ? signal.reason
@@ -154,6 +162,30 @@ export function createWebClient(options: WebClientOptions): WebClient {
       await Promise.all([...ways.values()].map((way) => way.destroy()));
     },
   };
+}
+
+/** The body, which ends with an error once it brings too little for too long. */
+function endedIfSlow(body: Readable, slowMs: number, error: () => Error): Readable {
+  let received = 0;
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      received += chunk.length;
+      done(null, chunk);
+    },
+  });
+  counted.on('error', () => {});
+  const watch = setInterval(() => {
+    // A reader that waits for the disk has what it did not read yet.
+    if (received < LEAST_BYTES && counted.readableLength === 0) counted.destroy(error());
+    received = 0;
+  }, slowMs);
+  pipeline(body, counted, () => clearInterval(watch));
+  return counted;
+}
+
+function tooSlow(url: string): PerilbookError {
+  const { host } = new URL(url);
+  return downloadFailed(`${host} sends too slowly`, TRY_LATER, { again: true, isSlow: true });
 }
 
 /** A message about an address, with the one that was asked. */
@@ -236,7 +268,7 @@ export interface RequestContext {
 const MOST_ATTEMPTS = 6;
 
 /** Repeats `work` after transient failures, with growing waits or the wait that the server asks for. An attempt after which `progress`
- * is higher resets the count of attempts. undici's RetryAgent was rejected: it resumes only within one request, but here a partial file
+ * is higher resets the count of attempts, unless it was too slow. undici's RetryAgent was rejected: it resumes only within one request, but here a partial file
  * outlives the process; it also takes no clock, and does not report why it waits. */
 export async function withAttempts<T>(
   { clock, random, signal, mostAttempts = MOST_ATTEMPTS, onWait = () => {} }: RequestContext,
@@ -253,9 +285,10 @@ export async function withAttempts<T>(
     } catch (error) {
       signal.throwIfAborted();
       const now = progress();
-      attempts = now > before ? 1 : attempts + 1;
+      const mayAgain = mayTryAgain(error);
+      attempts = now > before && !(mayAgain && error.context.isSlow === true) ? 1 : attempts + 1;
       before = Math.max(before, now);
-      if (!mayTryAgain(error) || attempts >= mostAttempts) throw error;
+      if (!mayAgain || attempts >= mostAttempts) throw error;
       const asked = error.context.waitMs ?? 0;
       if (asked > LONGEST_ASKED_MS) throw error;
       const backoff = backoffBound(attempts - 1) * (0.5 + random() / 2);

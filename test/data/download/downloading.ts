@@ -11,7 +11,7 @@ import { agencyMirror } from './agency-mirror.ts';
 export type Downloading = Awaited<ReturnType<typeof downloading>>;
 
 /** A mirror, an empty folder, and what downloads from one to the other on a clock that moves by itself. */
-export async function downloading(t: TestContext, silenceMs = 5_000) {
+export async function downloading(t: TestContext, silenceMs = 5_000, slowMs = 60_000) {
   const mirror = await agencyMirror(t);
   const folder = temporaryFolder(t);
   const clock = new MovedClock('2026-06-01T00:00:00Z');
@@ -20,6 +20,7 @@ export async function downloading(t: TestContext, silenceMs = 5_000) {
     env: {},
     mirror: mirror.url,
     silenceMs,
+    slowMs,
   });
   t.after(() => client.close());
   const context: DownloadContext = {

@@ -313,3 +313,19 @@ test('a packed answer is unpacked, and a file that did not change is not sent ag
   assert.notEqual(await get(here, 'hail.csv', here.context, entry), 'unchanged');
   assert.equal(here.read('hail.csv'), CSV.toString());
 });
+
+test('a server that goes on with a byte at a time is given up, though each attempt brings some', async (t) => {
+  const here = await downloading(t, 5_000, 300);
+  const all = 90_000;
+  here.mirror.fail(/hail/, 100, ({ headers }, response) => {
+    const from = Number(/bytes=(\d+)-/.exec(String(headers.range))?.[1] ?? 0);
+    const place = from === 0 ? {} : { 'content-range': `bytes ${from}-${all - 1}/${all}` };
+    const status = from === 0 ? 200 : 206;
+    response.writeHead(status, { etag: '"1"', 'content-length': all - from, ...place });
+    const drip = setInterval(() => response.write('a'), 20);
+    response.on('close', () => clearInterval(drip));
+  });
+  await assert.rejects(get(here), { code: 'DOWNLOAD_FAILED', message: /sends too slowly/ });
+  const starts = here.mirror.requests.map(({ headers }) => String(headers.range));
+  assert.equal(starts.length, 6, starts.join());
+});
