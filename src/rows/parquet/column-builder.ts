@@ -35,9 +35,17 @@ export interface NumberColumn {
   readonly name: string;
   /** For times and timestamps the milliseconds since the epoch, for dates its days, for booleans 0 or 1. */
   readonly values: Float64Array;
+  /** Where rows share their values: those, and for each row the index of its own; null: they do not. */
+  shared: SharedNumbers | null;
   /** For each row 1 for a value, 0 for a null; made at the first null. */
   present: Uint8Array | null;
   nulls: number;
+}
+
+/** Values that many rows have, as those of a tract: a dictionary is found among them, and not among all rows. NaN for null. */
+export interface SharedNumbers {
+  readonly values: Float64Array;
+  readonly indexOf: Uint32Array;
 }
 
 /** The memory of columns, which those of the next row group use again. It is of one column each, by index; unwritten pages take none. */
@@ -73,8 +81,10 @@ export function emptyColumns(
   return orTooLarge(room, () =>
     added.map((column, index): StoredColumn => {
       const { name, type } = column;
-      if (!isTextual(type))
-        return { kind: type, name, values: memory.numbers(index, room), present: null, nulls: 0 };
+      if (!isTextual(type)) {
+        const values = memory.numbers(index, room);
+        return { kind: type, name, values, shared: null, present: null, nulls: 0 };
+      }
       return {
         kind: 'text',
         isPoint: type === 'point',

@@ -1,4 +1,4 @@
-import type { NumberColumn, TextColumn } from './column-builder.ts';
+import type { NumberColumn, SharedNumbers, TextColumn } from './column-builder.ts';
 import type { PhysicalType } from './format.ts';
 import { bitsOf, encodeHybrid } from './hybrid.ts';
 
@@ -107,16 +107,18 @@ function withLengths(texts: readonly Buffer[]): Buffer {
 
 /** Numbers, with the distinct ones as a dictionary where that is shorter. */
 export function numberValues(
-  { kind, values }: NumberColumn,
+  { kind, values, shared }: NumberColumn,
   filled: FilledRows,
   arrays: ReusableArrays,
 ): Values {
   const [, pack] = STORAGE[kind];
+  const ofShared = shared && distinctOfShared(shared, filled, arrays);
+  if (ofShared) return withDictionary(kind, ofShared, arrays);
   const plain =
     filled.rows === null ? values.subarray(0, filled.count) : gather(values, filled.rows, arrays);
   // Readers expect no dictionary of booleans.
   const distinct =
-    kind === 'boolean' || plain.length === 0
+    kind === 'boolean' || plain.length === 0 || shared !== null
       ? null
       : distinctNumbers(plain, mostDistinct(plain.length), arrays);
   if (distinct) return withDictionary(kind, distinct, arrays);
@@ -213,6 +215,31 @@ const MOST_DISTINCT = 65_536;
 const mostDistinct = (values: number): number =>
   Math.min(MOST_DISTINCT, Math.max(16, Math.floor(values / 3)));
 
+/** Numbers the distinct values among those that rows share, and gives each row the number of its own: most rows are not hashed. A value
+ * and two bytes a row are shorter than eight bytes a row up to three quarters; a reader keeps the values in memory. */
+function distinctOfShared(
+  { values, indexOf }: SharedNumbers,
+  { count, rows }: FilledRows,
+  arrays: ReusableArrays,
+): IndexedNumbers | null {
+  if (count === 0) return null;
+  const known = arrays.numbers(values.length);
+  let size = 0;
+  for (let at = 0; at < values.length; at++)
+    if (!Number.isNaN(values[at]!)) known[size++] = values[at]!;
+  const most = Math.min(MOST_DISTINCT, size, Math.max(16, count >> 1));
+  const found = distinctNumbers(known.subarray(0, size), most, arrays, 1);
+  if (found === null) return null;
+  const numbers = arrays.used(values.length);
+  let next = 0;
+  for (let at = 0; at < values.length; at++)
+    if (!Number.isNaN(values[at]!)) numbers[at] = found.indexes[next++]!;
+  const indexes = arrays.ids(count);
+  for (let at = 0; at < count; at++)
+    indexes[at] = numbers[indexOf[rows === null ? at : rows[at]!]!]!;
+  return { distinct: found.distinct, indexes };
+}
+
 /** Where more of the first values than this share differ from those before them, the others are not looked at: of as many distinct values
  * as a dictionary may have, a tenth is equal by then. */
 const MOST_DIFFERENT = 0.93;
@@ -223,6 +250,7 @@ function distinctNumbers(
   values: Float64Array,
   most: number,
   arrays: ReusableArrays,
+  mostDifferent = MOST_DIFFERENT,
 ): IndexedNumbers | null {
   const mask = 2 ** bitsOf(most * 2) - 1;
   const slots = arrays.slots(mask + 1).fill(0);
@@ -239,7 +267,7 @@ function distinctNumbers(
     for (;;) {
       const id = slots[slot]!;
       if (id === 0) {
-        if (count === most || (count === FIRST_DISTINCT && count > i * MOST_DIFFERENT)) return null;
+        if (count === most || (count === FIRST_DISTINCT && count > i * mostDifferent)) return null;
         distinctBits[count * 2] = low;
         distinctBits[count * 2 + 1] = high;
         slots[slot] = ++count;

@@ -99,6 +99,9 @@ function columnFiller(places: OutputPlaces) {
   const ratesOf = new Uint32Array(ROWS_A_BLOCK);
   const amountOf = new Float64Array(ROWS_A_BLOCK);
   const lossOf = new Float64Array(ROWS_A_BLOCK);
+  const rateNumbers =
+    losses === null ? 0 : Math.max(1, losses.rates.length / Math.max(1, losses.topics));
+  const afterRates = afterPacked + (losses === null ? 0 : losses.topics + 2);
   const readLosses = losses === null ? null : lossReader(losses);
 
   function putKinds(column: StoredColumn, field: number, first: number, count: number): void {
@@ -129,6 +132,36 @@ function columnFiller(places: OutputPlaces) {
       const loss = lossOf[at]!;
       if (Number.isNaN(loss)) putNull(column, first + at);
       else values[first + at] = loss;
+    }
+  }
+
+  /** The numbers of the rates of some rows, each once, and for each row the index of its own. */
+  function ratesOfRows({ places: numbers, rows }: ColumnsToWrite) {
+    const indexOf = new Uint32Array(rows.length);
+    const known = new Uint32Array(rateNumbers);
+    const met: number[] = [];
+    for (let row = 0; row < rows.length; row++) {
+      const number = losses!.numberOf[numbers[rows[row]!]!]!;
+      if (known[number] === 0) known[number] = met.push(number);
+      indexOf[row] = known[number]! - 1;
+    }
+    return { indexOf, met: Uint32Array.from(met) };
+  }
+
+  /** Puts a field of the rates of places, which rows of a tract share. */
+  function putRates(
+    column: NumberColumn,
+    field: number,
+    { indexOf, met }: ReturnType<typeof ratesOfRows>,
+  ): void {
+    const shared = new Float64Array(met.length);
+    readLosses!({ count: met.length, numbers: met, values: amountOf }, field, shared);
+    column.shared = { values: shared, indexOf };
+    const { values } = column;
+    for (let row = 0; row < indexOf.length; row++) {
+      const loss = shared[indexOf[row]!]!;
+      if (Number.isNaN(loss)) putNull(column, row);
+      else values[row] = loss;
     }
   }
 
@@ -182,6 +215,7 @@ function columnFiller(places: OutputPlaces) {
   return (columns: readonly StoredColumn[], task: ColumnsToWrite): void => {
     const { rows, from, to, amounts } = task;
     const hasLosses = to > afterPacked && from < afterPacked + ofLosses;
+    const ofRates = to > afterPacked && from < afterRates ? ratesOfRows(task) : null;
     const packed = packedIn(task, places);
     const sources = columns.map((_, index) => {
       const slot = Math.max(0, from + index - packed.first);
@@ -205,11 +239,17 @@ function columnFiller(places: OutputPlaces) {
         else if (field < leading) putTimes(column, first, count);
         else if (field >= afterPacked + ofLosses)
           for (let row = first; row < first + count; row++) putNull(column, row);
-        else if (field >= afterPacked)
+        else if (field >= afterRates)
           putLosses(column as NumberColumn, field - afterPacked, first, count);
+        else if (field >= afterPacked) continue;
         else if (column.kind === 'text') putTexts(column, source, first, count);
         else putNumbers(column, source, first, count);
       }
+    }
+    for (const [index, column] of columns.entries()) {
+      const field = from + index;
+      if (field >= afterPacked && field < afterRates)
+        putRates(column as NumberColumn, field - afterPacked, ofRates!);
     }
   };
 }
