@@ -5,7 +5,7 @@ import { COAST_MARGIN_METERS, kmOffCoast } from './us-coverage.ts';
 
 /** The sentence of each finding in `hazard_note`. */
 export const LOCATION_NOTES = {
-  empty: 'Latitude or longitude is empty.',
+  empty: 'Latitude or longitude is missing.',
   not_a_number: 'Latitude or longitude is not a number.',
   degrees_minutes_seconds:
     'Latitude or longitude is in degrees, minutes and seconds: decimal degrees are needed.',
