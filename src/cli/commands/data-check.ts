@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
 import { grouped, isoDay } from '../../base/format-numbers.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
+import { withShownAddresses } from '../../base/shown-address.ts';
 import { type CheckedSource, checkSources } from '../../data/download/get-sources.ts';
 import { monthText, yearIn } from '../../data/download/probe-source.ts';
 import { removeDataset, removeSource } from '../../data/download/remove-source.ts';
@@ -179,7 +180,7 @@ export const removeAction: DataAction<Flags<'data remove'>> = async (
     const message =
       unknown === undefined
         ? 'Missing argument: the sources or datasets to remove'
-        : `There is no source or loaded dataset "${unknown}"${didYouMean(unknown, listedNames)}`;
+        : `There is no source or loaded dataset "${withShownAddresses(unknown)}"${didYouMean(unknown, listedNames)}`;
     throw usageError(message, 'perilbook data lists what is here.');
   }
   const states = parseStates(flags.states);

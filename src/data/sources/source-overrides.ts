@@ -5,6 +5,7 @@ import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { readFileText } from '../../base/pipes.ts';
 import { checkWritten, memberWords, type SchemaIssue } from '../../base/schema-issues.ts';
+import { withShownAddresses } from '../../base/shown-address.ts';
 import { yamlProblem } from '../../base/yaml-problems.ts';
 import { dataAddress } from '../../contract/layers/layer-description.ts';
 import { WHOLE_US } from '../tables/parts.ts';
@@ -195,5 +196,7 @@ function overriddenDownload(
 
 function settingsError(file: string, problem: string, cause?: unknown): PerilbookError {
   const hint = 'docs/operator/downloads.md, Mirrors, shows the format.';
-  return new PerilbookError('USAGE', `Cannot use "${file}": ${problem}`, hint, { file }, cause);
+  // Addresses in the file, also in the place of names, may hold tokens.
+  const message = `Cannot use "${file}": ${withShownAddresses(problem)}`;
+  return new PerilbookError('USAGE', message, hint, { file }, cause);
 }

@@ -1,5 +1,6 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
+import { withShownAddresses } from '../../base/shown-address.ts';
 import {
   isBuiltIn,
   isTopicSlug,
@@ -125,7 +126,7 @@ function topicsNamed(name: string, all: readonly Source[]): ReadonlySet<TopicSlu
   const hint = 'perilbook data lists the sources, perilbook topics the topics.';
   throw new PerilbookError(
     'USAGE',
-    `There is no source or topic "${name}"${didYouMean(name, choices)}`,
+    `There is no source or topic "${withShownAddresses(name)}"${didYouMean(name, choices)}`,
     hint,
   );
 }

@@ -112,6 +112,11 @@ test('a misspelt name and a source that needs states are refused with what to do
     () => namesOf(['tornadoo']),
     /There is no source or topic "tornadoo"; did you mean tornado\?/,
   );
+  // An address in place of a name may hold a token.
+  assert.throws(
+    () => namesOf(['https://a.example/hail.csv?token=s3cret']),
+    /There is no source or topic "https:\/\/a\.example\/hail\.csv\?token=\[hidden\]"/,
+  );
   assert.throws(() => namesOf(['wells']), {
     message: /cannot be downloaded for the whole US/,
     hint: /--states/,
@@ -167,6 +172,10 @@ test('sources.yaml gives other addresses, and what it cannot say is refused with
     [
       'sources: {hial: {page: "https://a.example"}}',
       /there is no source "hial"; did you mean hail\?/,
+    ],
+    [
+      'sources: {"https://a.example/a.csv?token=s3cret": {url: "https://a.example/a.csv"}}',
+      /there is no source "https:\/\/a\.example\/a\.csv\?token=\[hidden\]"/,
     ],
     ['sources: {__proto__: {page: "https://a.example"}}', /the name __proto__ cannot be used/],
     ['sources: {hail: {page: "ftp://a.example"}}', /sources\.hail\.page/],
