@@ -268,8 +268,8 @@ export interface RequestContext {
 const MOST_ATTEMPTS = 6;
 
 /** Repeats `work` after transient failures, with growing waits or the wait that the server asks for. An attempt after which `progress`
- * is higher resets the count of attempts, unless it was too slow. undici's RetryAgent was rejected: it resumes only within one request, but here a partial file
- * outlives the process; it also takes no clock, and does not report why it waits. */
+ * is higher resets the count of attempts, unless it was too slow. undici's RetryAgent was rejected: it resumes only within one request, but
+ * here a partial file outlives the process; it also takes no clock, and does not report why it waits. */
 export async function withAttempts<T>(
   { clock, random, signal, mostAttempts = MOST_ATTEMPTS, onWait = () => {} }: RequestContext,
   work: () => Promise<T>,

@@ -84,6 +84,12 @@ interface ColumnSource extends PlaceValues {
   readonly texts: ColumnTexts;
 }
 
+/** The numbers of the rates of some rows, each once, and for each row the index of its own. */
+interface RatesOfRows {
+  readonly indexOf: Uint32Array;
+  readonly met: Uint32Array;
+}
+
 /** Makes what puts the values of places into columns of rows. */
 function columnFiller(places: OutputPlaces) {
   const { kinds, kindOf, times, texts, losses } = places;
@@ -135,8 +141,7 @@ function columnFiller(places: OutputPlaces) {
     }
   }
 
-  /** The numbers of the rates of some rows, each once, and for each row the index of its own. */
-  function ratesOfRows({ places: numbers, rows }: ColumnsToWrite) {
+  function ratesOfRows({ places: numbers, rows }: ColumnsToWrite): RatesOfRows {
     const indexOf = new Uint32Array(rows.length);
     const known = new Uint32Array(rateNumbers);
     const met: number[] = [];
@@ -149,11 +154,7 @@ function columnFiller(places: OutputPlaces) {
   }
 
   /** Puts a field of the rates of places, which rows of a tract share. */
-  function putRates(
-    column: NumberColumn,
-    field: number,
-    { indexOf, met }: ReturnType<typeof ratesOfRows>,
-  ): void {
+  function putRates(column: NumberColumn, field: number, { indexOf, met }: RatesOfRows): void {
     const shared = new Float64Array(met.length);
     readLosses!({ count: met.length, numbers: met, values: amountOf }, field, shared);
     column.shared = { values: shared, indexOf };
