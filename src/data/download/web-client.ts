@@ -14,7 +14,7 @@ import { type Connections, getOnce, openConnections } from '../../net/connection
 import { type HttpProxy, proxyFor } from '../../net/http-proxy.ts';
 import { ReceivedBytes } from '../../net/received-bytes.ts';
 import { unpackedBody } from '../../net/unpack.ts';
-import { backoffBound, LONGEST_ASKED_MS } from '../../net/waits.ts';
+import { backoffWait, LONGEST_ASKED_MS } from '../../net/waits.ts';
 import {
   ADDRESS_MOVED,
   CHECK_NETWORK,
@@ -291,8 +291,7 @@ export async function withAttempts<T>(
       if (!mayAgain || attempts >= mostAttempts) throw error;
       const asked = error.context.waitMs ?? 0;
       if (asked > LONGEST_ASKED_MS) throw error;
-      const backoff = backoffBound(attempts - 1) * (0.5 + random() / 2);
-      const waitMs = Math.round(Math.max(asked, backoff));
+      const waitMs = Math.max(asked, backoffWait(attempts - 1, random));
       onWait(error.message, waitMs, steadyTime(clock) - startedAt);
       await clock.sleep(waitMs, signal);
     }

@@ -2,7 +2,7 @@ import { timeSpan } from '../../base/format-numbers.ts';
 import { DENIALS } from '../../client/status-kind.ts';
 import { isPaidFailure, type Transport, type Verdict } from '../../client/verdict.ts';
 import { SHORTEST_RETRY_AFTER_MS } from '../../contract/headers.ts';
-import { backoffBound, LONGEST_ASKED_MS } from '../../net/waits.ts';
+import { backoffBound, backoffWait, LONGEST_ASKED_MS } from '../../net/waits.ts';
 import type { StopReason } from '../frame/stop.ts';
 
 /** What follows a call, once its attempts are over.
@@ -232,8 +232,9 @@ function afterAskedWait({ verdict, tried, random, unansweredMs = 0 }: TriedVerdi
   // then refuses again, the time was wrong, and the waits double: "Retry-After: 1" for ten minutes was thousands of requests.
   const named = verdict.rate.retryAfterMs ?? verdict.rate.resetMs;
   // The limit is per minute, so a longer wait gains nothing where the service states no time.
-  const doubled = backoffBound(tried.slowedDown);
-  const waitMs = named ? Math.max(named, doubled) : Math.round(random() * doubled);
+  const waitMs = named
+    ? Math.max(named, backoffBound(tried.slowedDown))
+    : backoffWait(tried.slowedDown, random);
   const afterMs = Math.max(SHORTEST_RETRY_AFTER_MS, waitMs);
   const rateWaitMs = tried.rateWaitMs + afterMs;
   // Most waiting of one call, and of a run in which no call is answered. The calls of a run wait together: each may have waited little while all of them have waited long.
@@ -266,11 +267,6 @@ function afterBackoff({ verdict, tried, standing, random }: TriedVerdict): NextS
   if (asked > LONGEST_ASKED_MS) return pauseFor(asked, verdict, 'service_down');
   const mostFailures = verdict.kind === 'upstream' ? most.upstream : most.unsent;
   if (failed.failures >= mostFailures || failed.inDoubt >= most.charged) return null;
-  const afterMs = Math.max(asked, backoff(failed, random));
+  const afterMs = Math.max(asked, backoffWait(tried.failures, random));
   return { step: 'retry', afterMs, rate: false, tried: failed };
-}
-
-/** Between nothing and the doubled bound: calls that failed together are not retried together. */
-function backoff({ failures }: Tried, random: () => number): number {
-  return Math.round(random() * backoffBound(failures - 1));
 }
