@@ -35,8 +35,11 @@ test('one budget holds for all batches; every row comes back, and says what it l
   assert.equal(charged(), 5);
   assert.deepEqual(statuses(found), [...Array(5).fill('ok'), ...Array(4).fill('deferred')]);
   assert.equal(found[8]!.note, 'not bought yet. The budget of 5 credits is reached.');
-  const progress = events.findLast((event) => event.type === 'progress')!;
-  assert.deepEqual([progress.rows, progress.creditsSpent, progress.calls], [9, 5, 5]);
+  const progress = events.filter((event) => event.type === 'progress');
+  const { rows, creditsSpent, calls } = progress.at(-1)!;
+  assert.deepEqual([rows, creditsSpent, calls], [9, 5, 5]);
+  const least = Math.min(...progress.map(({ callsInFlight }) => callsInFlight));
+  assert.equal(least, 0, 'no call ended that was not in flight');
   const [stopped, ...others] = events.filter(({ type }) => type === 'stopped');
   const why = {
     reason: 'budget',

@@ -107,6 +107,7 @@ test('a budget that is reached leaves the layer of later batches complete', asyn
     ],
   );
   assert.equal(charged(), 1);
+  for (const { note } of found) assert.match(note!, /on this machine: own_fire 2025/);
 });
 
 test('beside answers that a service calls made up the layer stays empty, and the note says why', async (t) => {
@@ -122,13 +123,21 @@ test('beside answers that a service calls made up the layer stays empty, and the
   const options = { workingFolder: folder, dataFolder, env: { KEY: secret } };
   await run(job, options);
   assert.deepEqual(column(harness.output(), 'own_fire'), ['High', 'High']);
+  const first = harness.output();
+  await run(job, options);
+  assert.equal(harness.output(), first, 'nothing was bought or looked up');
+  harness.writeInput(places(3));
+  await run({ ...job, budget: 0 }, options);
+  assert.deepEqual(column(harness.output(), 'own_fire'), ['High', 'High', 'none']);
   harness.database.exec(
     'UPDATE datasets SET sample = 1; CREATE TABLE loaded (a); DROP TABLE loaded',
   );
-  harness.writeInput(places(3));
+  const boughtFrom = new Date().toISOString();
   const { summary } = await run(job, options);
   assert.deepEqual([summary.sample_data, charged()], [true, 3]);
   assert.deepEqual(column(harness.output(), 'own_fire'), ['', '', '']);
+  const [, , asOf] = column(harness.output(), 'hazard_as_of');
+  assert.ok(asOf! >= boughtFrom, 'the layer was looked up before');
   for (const note of column(harness.output(), 'hazard_note'))
     assert.match(note, /^sample data; .*left out beside sample data: own_fire/);
 });

@@ -214,6 +214,8 @@ test('a single whose topic failed five times in a row, and any call of a service
   }
   away.record(ANSWERED);
   assert.equal(away.standingOf(STANDARD, 'fresh'), 'restarting');
+  away.record(fails('radon'));
+  assert.equal(away.standingOf(STANDARD, 'fresh'), 'restarting', 'of one topic alone');
   away.record(FAILED);
   assert.equal(away.standingOf(STANDARD, 'fresh'), 'given_up');
   for (const [kind, code] of [

@@ -43,6 +43,10 @@ test('a plan says which endpoints the keys may not call, and what it buys in the
       'No key may buy park, alone or in a bundle.',
     ],
   );
+  const four = NATURAL_SLUGS.slice(0, 4);
+  assert.deepEqual(notesOf({ topics: four, unobtainable: four }), [
+    `No key may buy ${four.join(', ')}, alone or in a bundle.`,
+  ]);
   const five = NATURAL_SLUGS.slice(0, 5);
   assert.deepEqual(notesOf({ topics: five, unobtainable: five }), [
     `No key may buy ${five.slice(0, 3).join(', ')} and 2 more topics, alone or in a bundle.`,

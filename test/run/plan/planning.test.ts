@@ -10,7 +10,12 @@ import { makeJob } from '../../../src/job/settings.ts';
 import { AreaTable } from '../../../src/run/areas/area-table.ts';
 import { makeFreshness } from '../../../src/run/frame/freshness.ts';
 import type { RunContext } from '../../../src/run/frame/run-context.ts';
-import { makePlan, NO_FIELDS, type PlanOptions } from '../../../src/run/plan/planning.ts';
+import {
+  makePlan,
+  NO_FIELDS,
+  type PlanOptions,
+  rowsWithAnswers,
+} from '../../../src/run/plan/planning.ts';
 import { CellTable } from '../../../src/run/scan/cell-table.ts';
 import { RowPlaces } from '../../../src/run/scan/row-places.ts';
 import type { Scan } from '../../../src/run/scan/scan-input.ts';
@@ -62,11 +67,15 @@ interface Scene {
   /** All cells are in one tract. */
   readonly isOneTract?: boolean;
   readonly options?: PlanOptions;
+  /** Why fields of places could not be kept in a file, each time that some were read. */
+  readonly diskProblems?: readonly string[];
+  /** What the ledger says was charged for answers that the store has not. */
+  readonly creditsLost?: number;
 }
 
 async function planOf(scene: Scene) {
   const { rows = [0, 1, 2, 3], values = [], stored = {}, isOneTract = false } = scene;
-  const { settings, limit, leftMs, context, options } = scene;
+  const { settings, limit, leftMs, context, options, creditsLost = 0 } = scene;
   const said = {
     input: 'in.csv',
     service: { base_url: 'https://hazards.example' },
@@ -83,6 +92,7 @@ async function planOf(scene: Scene) {
   for (let cell = 0; isOneTract && cell < cells.size; cell++) areas.record(cell, 'tract', '1');
   const clock = new MovedClock(NOW);
   const asked: (readonly WantedAnswer[])[] = [];
+  const notices: string[] = [];
   const records = new Map<StoredForm, CellRecord>();
   const store = {
     async *readPlaces({ wanted, cells: of, table, rated }: PlaceReading) {
@@ -102,12 +112,16 @@ async function planOf(scene: Scene) {
       const left = writer.flush();
       const none = { uncounted: [], numbered: [] };
       yield { reader: 0, pairs: Int32Array.from(pairs), forms, ratings, ...none, left };
+      for (const problem of scene.diskProblems ?? []) {
+        const more = { pairs: new Int32Array(), forms: [], ratings, ...none };
+        yield { reader: 0, ...more, left: { ...writer.flush(), problem } };
+      }
     },
     recordOf: (form: StoredForm) => records.get(form)!,
     readAreas: async (_: number, names: readonly string[]) => names.map(() => null),
     bundleContents: async () => ({ standard: null, enterprise: null }),
     chargedPrices: async () => new Map(),
-    creditsWithoutAnswers: async () => 0,
+    creditsWithoutAnswers: async () => creditsLost,
     callTimes: async () => [],
     spending: async () => ({ charged: 9_900, unknown: 0, open: 0, exhaustedAt: null }),
   };
@@ -125,7 +139,7 @@ async function planOf(scene: Scene) {
       store,
       apiKeys: { keyFor: () => ({}), refused: [] },
       isContinued: false,
-      effects: { clock },
+      effects: { clock, notice: (text: string) => notices.push(text) },
       deadline: leftMs === undefined ? null : clock.now() + leftMs,
       ...context,
     } as unknown as RunContext,
@@ -139,7 +153,7 @@ async function planOf(scene: Scene) {
     { origin: null, ...options },
   );
   const lacks = Array.from({ length: cells.size }, (_, cell) => topicsIn(plan.missing.get(cell)));
-  return { ...plan, order: [...plan.order], lacks, asked };
+  return { ...plan, order: [...plan.order], lacks, asked, notices };
 }
 
 test('a cell lacks what has no fresh answer; one that lacks nothing is neither ordered nor priced', async () => {
@@ -170,6 +184,31 @@ test('a cell lacks what has no fresh answer; one that lacks nothing is neither o
     [bare.fields.tables[0]!.width, bare.asked[0]!.map(({ fields }) => fields)],
     [0, [0, 0]],
   );
+});
+
+test('a plan counts the rows that have an answer after its run: those of the store, and those that it buys', async () => {
+  const rows = [0, 1, 1, 2];
+  const scene: Scene = { rows, stored: { 0: { answered: ['hail'] } } };
+  const afterRun = async (budget: number, isLocal = false) =>
+    rowsWithAnswers(await planOf({ ...scene, settings: { budget } }), isLocal);
+  assert.deepEqual(
+    [await afterRun(0), await afterRun(2), await afterRun(100), await afterRun(0, true)],
+    [1, 1, 4, 4],
+  );
+});
+
+test('a temporary folder that is full is told once', async () => {
+  const { notices } = await planOf({ diskProblems: ['ENOSPC', 'ENOSPC'] });
+  assert.deepEqual([notices.length, /no room .*\(ENOSPC\)/.test(notices[0]!)], [1, true]);
+});
+
+test('lost answers are told before they are bought again, but for those of sample data, which cost nothing', async () => {
+  const told = async (sample: boolean) => {
+    const connection = { kind: 'service', sample, keys: [] } as unknown as RunContext['connection'];
+    return (await planOf({ creditsLost: 15, context: { connection } })).notices;
+  };
+  assert.match((await told(false)).join(), /15 credits were charged: they were pruned or lost/);
+  assert.deepEqual(await told(true), []);
 });
 
 test('a batch of a run that goes on does not buy again what failed in it: it may have been charged', async () => {
