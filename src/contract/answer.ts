@@ -53,6 +53,12 @@ export interface TopicFailure {
   readonly at: number;
 }
 
+/** Whether local data that was asked again after an answer did not give it. Of the same moment the answer counts.
+ * @param failedAt when it last failed to answer; undefined: never */
+export function isReplaced(asOf: number, failedAt: number | undefined): boolean {
+  return failedAt !== undefined && failedAt > asOf;
+}
+
 /** A rejection is valid for a year, like the index that it depends on. */
 export const REJECTION_HOLDS_MS = 365 * 24 * 3_600_000;
 

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cellStatus } from '../../src/columns/row-status.ts';
-import type { Answer, CellRecord, TopicFailure } from '../../src/contract/answer.ts';
+import {
+  type Answer,
+  type CellRecord,
+  isReplaced,
+  type TopicFailure,
+} from '../../src/contract/answer.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { makeJob } from '../../src/job/settings.ts';
 import {
@@ -17,6 +22,13 @@ import { fc } from '../properties.ts';
 
 const DAY = 86_400_000;
 const STARTED = Date.UTC(2026, 2, 15, 12);
+
+test('local data that was asked again and did not answer replaces an earlier answer, and none of the same moment', () => {
+  assert.deepEqual(
+    [undefined, STARTED - 1, STARTED, STARTED + 1].map((at) => isReplaced(STARTED, at)),
+    [false, false, false, true],
+  );
+});
 
 const freshness = (time_to_live: Record<string, string> = {}) =>
   makeFreshness(

@@ -3,6 +3,7 @@ import {
   type CellRecord,
   EMPTY_RECORD,
   type Field,
+  isReplaced,
   type TopicFailure,
 } from '../../contract/answer.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
@@ -201,8 +202,8 @@ export function joinRecords(
     const record = records[index] ?? EMPTY_RECORD;
     for (const topic of job.topics) {
       const [answer, failure] = [record.answers.get(topic), record.failures.get(topic)];
-      const isReplaced = index > 0 && failure !== undefined && failure.at > (answer?.asOf ?? 0);
-      if (answer !== undefined && !isReplaced) answers.set(topic, answer);
+      const isGone = index > 0 && isReplaced(answer?.asOf ?? 0, failure?.at);
+      if (answer !== undefined && !isGone) answers.set(topic, answer);
       if (failure !== undefined)
         failures.set(topic, index === 0 ? failure : { ...failure, reason: 'unavailable' });
     }

@@ -2,7 +2,13 @@ import { memo } from '../../base/memo.ts';
 import { type CompleteFields, completeFields, enrichedFields } from '../../columns/row.ts';
 import { cellStatus, LOOKED_UP, OF_BOTH, type RowStatus } from '../../columns/row-status.ts';
 import { wantedColumns } from '../../columns/topic-columns.ts';
-import { type Answer, type CellRecord, type Field, isNoData } from '../../contract/answer.ts';
+import {
+  type Answer,
+  type CellRecord,
+  type Field,
+  isNoData,
+  isReplaced,
+} from '../../contract/answer.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { PlaceOrigin } from '../../data/topics/origin-notes.ts';
 import type { RecordWithAreas } from '../areas/run-areas.ts';
@@ -160,6 +166,6 @@ export function withKept(kind: PlaceKind, has: number, lacking: string): PlaceKi
 
 /** Without the answers that a later look-up did not find again: their data was removed or replaced, and costs nothing to look up. */
 function withoutReplaced({ answers, failures }: CellRecord): CellRecord {
-  const isCurrent = ({ topic, asOf }: Answer) => (failures.get(topic)?.at ?? 0) <= asOf;
+  const isCurrent = ({ topic, asOf }: Answer) => !isReplaced(asOf, failures.get(topic)?.at);
   return { answers: new Map([...answers].filter(([, answer]) => isCurrent(answer))), failures };
 }

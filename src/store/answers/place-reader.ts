@@ -1,5 +1,6 @@
 import { threadId } from 'node:worker_threads';
 import { isoDay } from '../../base/format-numbers.ts';
+import { isReplaced } from '../../contract/answer.ts';
 import { NO_SET, setNumberer } from '../../formats/packed/number-sets.ts';
 import { FieldPacker, skipFields, TAGS } from '../../formats/packed/packed-fields.ts';
 import { placeWriter } from '../../formats/packed/place-table.ts';
@@ -90,7 +91,7 @@ export function placeReader(
   function dropReplaced(found: FoundAnswers, failures: PackedFailures): void {
     for (const [index, { topic }] of sought.entries()) {
       const isThere = found.states[index] !== FOUND.none;
-      if (isThere && (failures[topic]?.[2] ?? 0) > found.asOf[index]!)
+      if (isThere && isReplaced(found.asOf[index]!, failures[topic]?.[2]))
         found.states[index] = FOUND.none;
     }
   }
@@ -217,7 +218,7 @@ export function placeReader(
       if (failure === undefined) continue;
       const [reason, note, at] = failure;
       const since = moments.map((moment) => (at >= moment ? 1 : 0)).join('');
-      const isLater = at > (found.asOf[index] ?? 0) ? 1 : 0;
+      const isLater = isReplaced(found.asOf[index] ?? 0, at) ? 1 : 0;
       key += `|${index}${reason}${since}${isLater}${note}`;
     }
     return key;
