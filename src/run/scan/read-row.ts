@@ -99,8 +99,8 @@ export function placeOfRow(
     return { place: located.location, remark };
   }
   const isElsewhere = located.finding === 'outside_us' && 'elsewhere' in located;
-  const place = isElsewhere ? (located.elsewhere ?? null) : null;
-  return { place, remark: (place !== null && row.remark) || '' };
+  // What is not looked up has no remark on where it was.
+  return { place: isElsewhere ? (located.elsewhere ?? null) : null, remark: '' };
 }
 
 /** A text that is no number, for a value in no known form. */
