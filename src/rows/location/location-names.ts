@@ -272,9 +272,9 @@ export function proposeLocations(
     candidates.push({ ...column, nameClass: nameClass === 'none' ? 'qualified' : nameClass });
   }
   const order = ({ nameClass }: PlaceCandidate) => NAME_CLASSES.indexOf(nameClass);
-  return candidates
-    .sort((a, b) => order(a) - order(b) || Number(b.isDecimal) - Number(a.isDecimal))
-    .map(({ lat, lng, nameClass }) => ({ lat, lng, nameClass }));
+  return candidates.sort(
+    (a, b) => order(a) - order(b) || Number(b.isDecimal) - Number(a.isDecimal),
+  );
 }
 
 /** Words in the names of columns that often hold geometries, or a latitude and a longitude together. */
