@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { amount } from '../../src/base/format-numbers.ts';
-import { lineText, measureOf, percent } from '../../src/report/figures/facts.ts';
+import { type Facts, lineText, measureOf, percent } from '../../src/report/figures/facts.ts';
 import { labelColumns, labelOf } from '../../src/report/figures/named-rows.ts';
 import { escaped, html, jsonData } from '../../src/report/html/html.ts';
+import { lossesSection } from '../../src/report/html/losses.ts';
 import { anyCharacter, fc } from '../properties.ts';
 
 test('whatever a text holds, it cannot leave its place in the markup', () => {
@@ -27,6 +28,14 @@ test('values are escaped once, markup of our own is not, an object of a file is 
   );
   assert.throws(() => html`${JSON.parse('{"text":"<b>"}')}`);
   assert.equal(escaped('half \ud800'), 'half \ufffd');
+});
+
+test('a book without a loss rate has a sentence that says so, and no table', () => {
+  const none = { perils: [], counties: { count: 0, largest: [], others: null }, locations: [] };
+  const losses = { valueName: 'tiv', annualLoss: 0, value: 0, allValue: 9, ...none };
+  const facts = { losses, currency: null, unit: 'row', all: { locations: 1, value: 9 } };
+  const { text } = lossesSection(facts as unknown as Facts)!;
+  assert.match(text, /<p class="says">No place has a loss rate, [^<]*<\/p>\s*<\/details>/);
 });
 
 test('a share is never shown as nothing when it is something, nor as all when it is not', () => {

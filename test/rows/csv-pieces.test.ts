@@ -129,6 +129,24 @@ test('a quoted field that is longer than a piece leaves rows and lines as they a
   assert.deepEqual(lines, [2, 2003]);
 });
 
+test('the lengths of records that the last pass goes by are right, also of those that two bytes cannot count', async () => {
+  const path = join(folder, 'lengths.csv');
+  for (const length of [65_535, 65_536, 65_537]) {
+    const records = ['1,a\n', `2,${'x'.repeat(length - 3)}\n`, '3,b\n'];
+    writeFileSync(path, `id,name\n${records.join('')}`);
+    const input = await openInput(path);
+    const { pieces, reader } = csvPieces(input, readDialect(input, {}), 2 ** 20)!;
+    const batches = reader!.readNumbers!(pieces[0]!, [0], undefined)!;
+    let end = await batches.next();
+    while (!end.done) end = await batches.next();
+    const { rows, lengths } = end.value;
+    assert.deepEqual([pieces.length, rows], [1, 3]);
+    // From the end of one record to that of the next, line ends left out.
+    const expected = [3, length, 4];
+    if (length === 65_535 || lengths !== undefined) assert.deepEqual([...lengths!], expected);
+  }
+});
+
 test('where no line end is quoted, each piece begins at the line that was guessed', async () => {
   const path = join(folder, 'plain.csv');
   for (const end of ['\n', '\r\n', '\r']) {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { PerilbookError } from '../../src/base/errors.ts';
 import { decideLocation } from '../../src/rows/location/decide-location.ts';
 import type { LocationColumns } from '../../src/rows/location/location-columns.ts';
+import { agree, type PlaceScore } from '../../src/rows/location/place-scores.ts';
 
 /** Places in the US, of different rows. */
 const PLACES = [
@@ -182,5 +183,22 @@ test('degrees, minutes and seconds in columns of their own are named, with the w
   assert.match(
     chosen(Object.fromEntries(columns.map((name) => [name, part]))),
     /^The latitude is in parts \(lat_deg, lat_min, lat_sec\)/,
+  );
+});
+
+test('two choices agree where 19 of 20 of their places are the same, and not by rows where one has none', () => {
+  const [here, there] = [
+    { lat: 40, lng: -99 },
+    { lat: 40.1, lng: -99 },
+  ];
+  const score = (places: readonly (typeof here | null)[]) => ({ places }) as unknown as PlaceScore;
+  const alike = (same: number, others: number) =>
+    agree(
+      score([null, ...new Array(same + others).fill(here)]),
+      score([here, ...new Array(same).fill(here), ...new Array(others).fill(there)]),
+    );
+  assert.deepEqual(
+    [alike(19, 1), alike(18, 1), alike(1, 0), alike(0, 0)],
+    [true, false, true, false],
   );
 });

@@ -134,19 +134,23 @@ test(
   },
 );
 
-test('a user without an entry in the list of users replaces his output', ROOT_ALONE, async () => {
-  writeFileSync(output, 'old');
-  chmodSync(root, 0o711);
-  for (const path of [folder, input, output]) chownSync(path, 61_234, 61_234);
-  process.seteuid!(61_234);
-  try {
-    await checkOutput(output, input);
-    await write();
-  } finally {
-    process.seteuid!(0);
-  }
-  assert.equal(readFileSync(output, 'utf8'), EXPECTED);
-});
+test(
+  'a user without an entry in the list of users replaces his output, also one that he may not write to',
+  ROOT_ALONE,
+  async () => {
+    writeFileSync(output, 'old', { mode: 0o444 });
+    chmodSync(root, 0o711);
+    for (const path of [folder, input, output]) chownSync(path, 61_234, 61_234);
+    process.seteuid!(61_234);
+    try {
+      await checkOutput(output, input);
+      await write();
+    } finally {
+      process.seteuid!(0);
+    }
+    assert.equal(readFileSync(output, 'utf8'), EXPECTED);
+  },
+);
 
 test('an output with the longest name that a disk takes is written', async () => {
   const longest = join(folder, `${'o'.repeat(251)}.csv`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NumberColumn } from '../../src/rows/parquet/column-builder.ts';
+import { columnMemory, type NumberColumn } from '../../src/rows/parquet/column-builder.ts';
 import { numberValues, reusableArrays } from '../../src/rows/parquet/encode.ts';
 import { decodeHybrid } from '../../src/rows/parquet/hybrid.ts';
 import { fc } from '../properties.ts';
@@ -46,4 +46,16 @@ test('values that rows share are those of the rows, with a dictionary and where 
     { numRuns: 300 },
   );
   assert.deepEqual(kinds, new Set([true, false]));
+});
+
+test('the memory of a column is used again by the next row group, if that is not longer', () => {
+  const { ids, numbers } = columnMemory();
+  for (const memoryOf of [ids, numbers]) {
+    const [first, same, shorter, longer] = [10, 10, 9, 11].map((rows) => memoryOf(0, rows));
+    assert.deepEqual(
+      [same, shorter].map((array) => array!.buffer === first!.buffer),
+      [true, true],
+    );
+    assert.deepEqual([longer!.length, memoryOf(1, 10).buffer === first!.buffer], [11, false]);
+  }
 });

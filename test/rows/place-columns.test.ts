@@ -119,6 +119,41 @@ test('in Parquet, a column that the file declares to hold points is the place, w
   }
 });
 
+test('lists and structs of Parquet are JSON, in which a wrapper around each element is nothing of its own', async (t) => {
+  const group = (name: string, num_children: number, more = {}) => ({
+    ...{ name, num_children, repetition_type: 'OPTIONAL' as const },
+    ...more,
+  });
+  const repeated = { repetition_type: 'REPEATED' as const };
+  const leaf = (name: string) => ({ name, type: 'INT32', repetition_type: 'OPTIONAL' }) as const;
+  const written = parquetWriteBuffer({
+    schema: [
+      { name: 'root', num_children: 2 },
+      group('parts', 1, { converted_type: 'LIST' }),
+      group('list', 1, repeated),
+      leaf('element'),
+      group('size', 2),
+      leaf('floors'),
+      leaf('units'),
+    ],
+    columnData: [
+      { name: 'parts', data: [[1, 2], [], null] },
+      { name: 'size', data: [{ floors: 2, units: null }, { floors: 1, units: 3 }, null] },
+    ],
+  });
+  const file = join(temporaryFolder(t), 'nested.parquet');
+  writeFileSync(file, Buffer.from(written));
+  const rows = await firstRows(await openRowFile(file), [0, 1], 3);
+  assert.deepEqual(
+    rows.map(({ fields }) => fields),
+    [
+      ['[1,2]', '{"floors":2,"units":null}'],
+      ['[]', '{"floors":1,"units":3}'],
+      ['', ''],
+    ],
+  );
+});
+
 test('names of metres or degrees: the values decide', async (t) => {
   const table = (lat: string, lng: string) =>
     `id,POINT_Y,POINT_X\n1,${lat},${lng}\n2,${lat},${lng}\n`;

@@ -19,6 +19,7 @@ test('UTF-16 without a mark is known from seven characters on', () => {
 
 test('UTF-16 without a mark may have some letters that are not of ASCII, and not many zero bytes of both kinds', () => {
   assert.equal(guessUtf16(little('name,Łódź,lat,lng')), 'utf-16le');
+  assert.equal(guessUtf16(little('a名名名名,la')), 'utf-16le', 'half of them');
   assert.equal(guessUtf16(little('a名名名名名名名名')), null);
   assert.equal(guessUtf16(Buffer.alloc(40)), null);
 });

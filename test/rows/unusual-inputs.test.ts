@@ -270,7 +270,8 @@ test('in a workbook, a name merged down and a place merged over rows count for a
 test('in a workbook, a name merged down beyond the header row and its rows is a name', async (t) => {
   const cell = (ref: string, text: string) => `<c r="${ref}" t="str"><v>${text}</v></c>`;
   const xml = `<row r="1">${cell('C1', 'Site')}</row><row r="2">${cell('A2', 'lat')}${cell('B2', 'lng')}</row><row r="3">${cell('A3', '40.5')}${cell('B3', '-99.5')}</row>`;
-  const after = '<mergeCells count="1"><mergeCell ref="C1:C2"/></mergeCells>';
+  const after =
+    '<mergeCells count="2"><mergeCell ref="B3:B4"/><mergeCell ref="C1:C2"/></mergeCells>';
   const file = written(t, 'in.xlsx', workbook([{ name: 'S', rows: xml, after }]));
   const { columns } = await openRowFile(file, { headerLine: 2 });
   assert.deepEqual(columns, ['lat', 'lng', 'Site']);

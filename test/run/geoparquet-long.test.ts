@@ -5,9 +5,6 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parquetReadObjects } from 'hyparquet';
 import type { JobFile } from '../../src/job/job-file.ts';
-import { setGeoMetadata } from '../../src/rows/parquet/edit.ts';
-import { ELEMENT, FOOTER, KEY_VALUE } from '../../src/rows/parquet/format.ts';
-import { makeStruct, type ThriftStruct } from '../../src/rows/parquet/thrift.ts';
 import { askedDuckdb, quoted } from '../rows/duckdb-child.ts';
 import { madeParquet } from '../rows/parquet-fixture.ts';
 import { type Harness, openHarness } from './harness.ts';
@@ -122,33 +119,6 @@ test('a column of polygons is named, with the options that name other columns', 
   await write('40.25 AS lat, -99.75 AS lng');
   const { summary } = await enriched(harness, { input: 'lots.parquet', output: 'out.parquet' });
   assert.equal(summary.located, 1);
-});
-
-test('the geometry of a GeoParquet input stays the primary one; metadata in another form is left as it is', () => {
-  const footer = (geo: string): ThriftStruct => {
-    const elements = ['schema', 'geometry', 'hazard_geometry'].map((name) =>
-      makeStruct(ELEMENT.name.make(name)),
-    );
-    const entry = makeStruct(KEY_VALUE.key.make('geo'), KEY_VALUE.value.make(geo));
-    return makeStruct(FOOTER.schema.make(elements), FOOTER.keyValues.make([entry]));
-  };
-  const after = (geo: string, points: readonly string[] = []) => {
-    const edited = footer(geo);
-    setGeoMetadata(edited, points);
-    return (FOOTER.keyValues.read(edited) ?? []).map((entry) => KEY_VALUE.value.read(entry));
-  };
-  const own = { encoding: 'WKB', geometry_types: ['Polygon'], crs: null };
-  const geo = {
-    version: '1.0.0',
-    primary_column: 'geometry',
-    columns: { geometry: own, gone: own },
-  };
-  const [text] = after(JSON.stringify(geo), ['hazard_geometry']);
-  const { primary_column: primary, columns } = JSON.parse(text!);
-  assert.deepEqual([primary, Object.keys(columns)], ['geometry', ['geometry', 'hazard_geometry']]);
-  assert.deepEqual(columns.geometry, own);
-  assert.deepEqual(after('not JSON', ['hazard_geometry']), ['not JSON']);
-  assert.deepEqual(after(JSON.stringify({ ...geo, columns: { gone: own } })), []);
 });
 
 const NAMED = `id,lat,lng,name,price\n1,40.05001,-99.95,Café,250000\n2,x,-99.95,,\n3,40.25,-99.75,,12.5\n4,95,-99.75,,7\n`;

@@ -116,6 +116,26 @@ test('rows with a finding between others are read and written in a thread as one
   }
 });
 
+test('the parts of findings and the amounts of losses are known of rows that a thread has scanned', async (t) => {
+  const harness = await openHarness(t);
+  mkdirSync(join(harness.folder, 'parts'));
+  const write = (name: string, rows: string) =>
+    writeFileSync(join(harness.folder, name), `BuildingTIV,ContentsTIV,lat,lng\n${rows}`);
+  write('parts/a.csv', '100.5,7,40.1,-99.9\n200.25,7,40.2,-99.9\n');
+  write('parts/b.csv', '300,7,40.2,-99.9\n400,7,x,-99\n');
+  const settings = { topics: ['hail'], input: 'parts', output: 'out', losses: true };
+  for (const rowThreads of [0, 1]) {
+    using prepared = await prepare(await harness.open(settings, { rowThreads }));
+    const { findings } = prepared.summary;
+    assert.deepEqual(
+      findings.map(({ part, first_line, rows }) => ({ part, first_line, rows })),
+      [{ part: 'b.csv', first_line: 3, rows: 1 }],
+    );
+    const amounts = prepared.plan.scan.lossValues!.numbersFrom(0)(3);
+    assert.deepEqual([...amounts], [100.5, 200.25, 300]);
+  }
+});
+
 test('a plan refuses rows and columns that a sheet of Excel has no room for', async (t) => {
   const harness = await openHarness(t);
   const write = (name: string, content: string | Buffer) =>

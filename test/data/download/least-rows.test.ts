@@ -23,6 +23,7 @@ for (const { name, loader, rows, least = 0 } of SOURCES.filter(
     };
     assert.throws(() => load(0.1), { code: 'SERVICE_DATA', message: /rows? of US, and at least/ });
     assert.doesNotThrow(() => load(1));
+    assert.doesNotThrow(() => load(least / all, 1), 'as many as are known');
     if (least >= 100 && !dataset.startsWith('records:'))
       assert.throws(() => load(1, 0), /0 rows of TX, and at least/);
   });

@@ -93,6 +93,28 @@ test('of overlapping zones the most hazardous is given, with the distance 0', (t
   assert.deepEqual(short(at(-99.965, 40.055)), ['X', null]);
 });
 
+test('the number of zones at a place counts neither what was looked at and is none, nor zones elsewhere', (t) => {
+  const database = openDatabase(t);
+  const records = [
+    zone('AE', square(-100, 40, 0.1)),
+    zone('X', square(-99.95, 40, 0.1)),
+    zone('OPEN WATER', square(-99.95, 40.05, 0.1)),
+  ];
+  importDataset(database, { kind: 'zones', info: info('floodZones'), records }, new StillClock());
+  const layer = { ...FLOOD_ZONES, count: true, none: ['OPEN WATER'] };
+  const find = zoneAt(createZoneFinder(database, createDataVersion(database), layer));
+  const countAt = (lng: number, lat: number) => find({ lng, lat })!.facts.count;
+  assert.deepEqual(
+    [
+      countAt(-99.98, 40.02),
+      countAt(-99.92, 40.02),
+      countAt(-99.92, 40.08),
+      countAt(-99.88, 40.12),
+    ],
+    [1, 2, 2, 0],
+  );
+});
+
 test('a place without a zone, or in one that was not studied, has none; a hole is outside, an island inside', (t) => {
   const find = finderOf(t, [
     zone('AE', ringed(-100, 40, 0.04)),
