@@ -19,12 +19,12 @@ function machine() {
       time.wall += ms;
       time.steady += ms;
     },
-    /** An answer that took 200 ms and came from a service whose clock is ahead of the true time by so much. */
-    answer(ahead: number) {
-      time.wall += 200;
-      time.steady += 200;
+    /** An answer that took some time and came from a service whose clock is ahead of the true time by so much. */
+    answer(ahead: number, ms = 200) {
+      time.wall += ms;
+      time.steady += ms;
       const date = Math.floor((START + time.steady - 5_000 + ahead) / 1_000) * 1_000;
-      times.learn(date, time.steady - 200);
+      times.learn(date, time.steady - ms);
     },
     /** Both ends, against the true time, rounded to seconds. */
     apart() {
@@ -35,6 +35,16 @@ function machine() {
     },
   };
 }
+
+test('whatever an answer took, times are whole milliseconds, as the store keeps them', () => {
+  for (const ms of [1, 2, 201]) {
+    const { answer, times } = machine();
+    answer(-HOUR, ms);
+    const { earliest, latest } = times.billing();
+    for (const time of [earliest, latest, times.wallAt(0)])
+      assert.ok(Number.isInteger(time), `${time}`);
+  }
+});
 
 test('a service’s clock that agrees to the minute counts as ours; else the earlier limits and the later counts, with one notice', () => {
   const both = /The service's clock says .* UTC, this machine's 2026-03-30 23:30 UTC\. Until both/;

@@ -52,7 +52,9 @@ export class RunTimes {
   learn(date: number, sentAt: number, steady: number = steadyTime(this.#clock)): void {
     // When the answer was made is not known: in the middle, it is off by half a minute at most.
     if (steady - sentAt > CLOCKS_APART_MS) return;
-    this.#service = { date: date + SECOND_MS / 2, steady: (sentAt + steady) / 2 };
+    // Whole milliseconds: the store keeps no parts of one, and a run that ended at such a time failed.
+    const answered = Math.round((sentAt + steady) / 2);
+    this.#service = { date: date + SECOND_MS / 2, steady: answered };
     this.#report();
   }
 
