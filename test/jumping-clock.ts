@@ -6,7 +6,8 @@ export class JumpingClock implements Clock {
   readonly #time: FastClock;
   #offset = 0;
 
-  constructor(start: number, factor: number, origin: number = Date.now()) {
+  /** @param origin as of a `FastClock` */
+  constructor(start: number, factor: number, origin?: FastClock) {
     this.#time = new FastClock(start, factor, origin);
   }
 

@@ -90,15 +90,15 @@ async function openCase(t: TestContext, { service: given = {}, keys = {} }: Case
     behindMs,
   } = service;
   const unavailable: { now: Step['unavailable']; asked: number } = { now: null, asked: 0 };
-  const origin = Date.now();
+  const clock = new FastClock(start, factor);
   const harness = await openHarness(t, {
     subscription: subscriptionOf(service),
-    clock: new FastClock(start, factor, origin),
+    clock,
     overages: overages === true,
     service: {
       ...(lastCall && { lastCall }),
       ...(withoutAvalanche && { standardTopics: NATURAL }),
-      ...(behindMs && { clock: new FastClock(Date.parse(start) - behindMs, factor, origin) }),
+      ...(behindMs && { clock: new FastClock(Date.parse(start) - behindMs, factor, clock) }),
       failures: (topic) =>
         topic === unavailable.now?.topic &&
         unavailable.asked++ % (unavailable.now.every ?? 1) === 0,
@@ -258,7 +258,8 @@ async function take(
     output: opened.output,
     isSame: opened.output === before,
   };
-  assertFits(found, expected, name);
+  const ended = 'message' in tell && tell.message !== null ? `${name} (${tell.message})` : name;
+  assertFits(found, expected, ended);
   for (const [title, values] of Object.entries(columns)) {
     assertFits(column(opened.output, title), values, `${name}: ${title}`);
   }

@@ -108,11 +108,9 @@ async function wrongClock(
   perMonth = 100_000,
   overages = false,
 ) {
-  const [start, factor, origin] = [Date.parse(now), 20, Date.now()];
-  const [right, clock] = [
-    new FastClock(start, factor, origin),
-    new JumpingClock(start, factor, origin),
-  ];
+  const [start, factor] = [Date.parse(now), 20];
+  const right = new FastClock(start, factor);
+  const clock = new JumpingClock(start, factor, right);
   const subscription = customSubscription(perMonth, 100_000);
   const harness = await openHarness(t, {
     subscription,
@@ -242,12 +240,13 @@ test('a month that a clock a day fast has booked: the message says so, and names
 
 for (const ahead of [36 * HOUR, -36 * HOUR, 40 * DAY, 5_000 * 365 * DAY]) {
   test(`a service whose clock is ${ahead / HOUR} hours off: no more is spent than the quota, in this run or the next`, async (t) => {
-    const [start, factor, origin] = [Date.UTC(2026, 2, ahead < 0 ? 31 : 30, 12), 20, Date.now()];
-    const service = { clock: new FastClock(start + ahead, factor, origin) };
+    const [start, factor] = [Date.UTC(2026, 2, ahead < 0 ? 31 : 30, 12), 20];
+    const clock = new FastClock(start, factor);
+    const service = { clock: new FastClock(start + ahead, factor, clock) };
     const harness = await openHarness(t, {
       ...{
         subscription: customSubscription(20, 100_000),
-        clock: { start, factor, origin },
+        clock,
         overages: true,
         service,
       },
