@@ -311,7 +311,9 @@ for (const answers of [0, 10]) {
 
 for (const how of ['reset', 'closed'] as const) {
   test(`each second request of a connection is ${how}: its retry takes another connection, and no row fails`, async (t) => {
-    const harness = await openHarness(t, { factor: 100 });
+    // Slow: on a busy machine an answer took longer than a call has, which was 1.5 s of the process at 100. A call that was cut has one more
+    // attempt, so its row failed.
+    const harness = await openHarness(t, { factor: 5 });
     let cut = 0;
     const requests = new WeakMap<Socket, number>();
     const baseUrl = await serveHttp(t, async ({ socket, url, headers }, response) => {
