@@ -10,9 +10,9 @@ import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { callAt, SINGLE, termsOf } from '../store/claims.ts';
 
 /* A process that holds something until it is killed: `claim STORE OWNER` a cell in the store, as the process that OWNER names (empty: as itself),
- * or `charge ACCOUNTS KEY LEASE` the last credits of an account. Says when it has it. */
+ * or `charge ACCOUNTS KEY` the last credits of an account. Says when it has it. */
 
-const [kind, place = '', name = '', leaseMs] = process.argv.slice(2);
+const [kind, place = '', name = ''] = process.argv.slice(2);
 if (kind === 'claim') {
   const owner = processOwner();
   const store = openSqliteStore(place, systemClock, { ...owner, name: name || owner.name });
@@ -20,7 +20,7 @@ if (kind === 'claim') {
   if (claim?.outcome !== 'granted') throw new Error(claim?.outcome);
 } else {
   const accounts = place.startsWith('postgres')
-    ? await openPostgresAccounts(place, systemClock, { leaseMs: Number(leaseMs) })
+    ? await openPostgresAccounts(place, systemClock)
     : sqliteAccounts(openAccounts(place), systemClock);
   const instance = await accounts.register(() => {});
   const [checked] = await instance.check([{ key: name, call: SINGLE }]);
