@@ -175,6 +175,8 @@ test('one column may hold both: in brackets, in WKT, with letters in any order',
     ['POLYGON((1 2, 3 4, 5 6, 1 2))', 'too_large'],
     ['POLYGON((1 2, 1.001 2))', 'not_a_point'],
     ['0101000000EC51B81E857B52C00AD7A3703D4A4440', ['40.58', '-73.93']],
+    // A geography of SQL Server.
+    ['E6100000010C0AD7A3703D4A4440EC51B81E857B52C0', ['40.58', '-73.93']],
     ['\\x0101000020e6100000ec51b81e857b52c00ad7a3703d4a4440', ['40.58', '-73.93']],
     ['0101000020D7080000EC51B81E857B52C00AD7A3703D4A4440', 'other_system'],
     ['0101000020110F0000000000001C655FC100000000FCE15241', ['40.5759898', '-73.9313479']],

@@ -27,7 +27,7 @@ const COUNT = 420;
 function answerOf(topic: TopicSlug, number: number, asOf: number): Answer {
   const fields = columnsOf(topic).map(({ name, type }, index): Field => {
     if (name.endsWith('_rating')) return RATINGS[number % 3]!;
-    if (type === 'count') return number % 300;
+    if (type === 'count') return (number * 7919) % 100_000;
     if (type === 'text') return `${name} ${number % 9}`;
     return type === 'time' ? new Date(asOf).toISOString() : (number * 7919 + index) / 1e4 - 2;
   });
@@ -46,7 +46,8 @@ function stored(number: number, now: number): Omit<CellAnswers, 'cell'> | null {
     if (isOne) answers = answers.map((answer) => (answer.topic === some ? to(answer) : answer));
   };
   change(number % 5 === 0, (answer) => ({ ...answer, fields: answer.fields.map(() => null) }));
-  change(number % 11 === 2, (answer) => ({ ...answer, stated: '[["nri 2025"],["a remark"]]' }));
+  const stated = `[["nri 2025"],["remark ${number % 2}"]]`;
+  change(number % 11 === 2, (answer) => ({ ...answer, stated }));
   change(number % 17 === 4, ({ fields, ...answer }) => ({
     ...answer,
     fields: [`own ${number}`, ...fields.slice(1)],
@@ -62,12 +63,12 @@ function stored(number: number, now: number): Omit<CellAnswers, 'cell'> | null {
 }
 
 /** A store with these places, and rows at each, twice at the first ones. */
-async function openScene(t: TestContext) {
+async function openScene(t: TestContext, counts = false) {
   const harness = await openHarness(t, { factor: 0 });
   const { store, clock } = harness;
   const all = places(COUNT);
   harness.writeInput([...all, ...all.slice(0, 50), ['x', 'y'], [51.5, -0.1]]);
-  const settings = { topics: [...TOPICS], counts: false };
+  const settings = { topics: [...TOPICS], counts };
   const open = async (options: RunOptions = {}) =>
     await prepare(await harness.open(settings, options));
   using prepared = await open();
@@ -107,16 +108,19 @@ function expectedFields({ job, freshness, setAside }: Prepared, record: CellReco
   return enrichedFields(record, topics, status, () => false, counts, freshness.startedAt);
 }
 
-for (const [name, options] of [
+for (const [name, options, counts] of [
   ['in memory', {}],
   ['in a file', { placeBytes: 0 }],
-  ['in two threads, in memory and in a file', { placeBytes: 2 ** 20, rowThreads: 2 }],
+  ['in two threads, in memory and in a file', { placeBytes: 2 ** 13, rowThreads: 2 }],
+  ['in memory, with counts of which some have ended', {}, true],
 ] as const) {
   test(`each place has the fields of its record, and plan and sums agree: ${name}`, async (t) => {
-    const { open, store, notices } = await openScene(t);
+    const { open, store, notices } = await openScene(t, counts);
     using prepared = await open(options);
     const { plan, source, job, freshness } = prepared;
     const { cells } = plan.scan;
+    const isInFile = plan.fields.parts[0]!.table.file !== null;
+    assert.equal(isInFile, 'placeBytes' in options);
     const records = await store.read(source, cells.cells(0, cells.size));
     const { places: output, sums } = await openOutputFields(prepared, plan);
     const unpack = placeUnpacker(output);

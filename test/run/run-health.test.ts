@@ -21,6 +21,7 @@ const signalOf = (service: Signal['service'], more: Partial<Signal> = {}): Signa
   ...more,
 });
 const [ANSWERED, FAILED, REFUSED] = [signalOf('answered'), signalOf('failed'), signalOf('refused')];
+const PAID = signalOf('paid_error', { isPaid: true });
 const about = (slug: TopicSlug, isAvailable: boolean) => ({ topic: { slug, isAvailable } });
 const answers = (slug: TopicSlug) => signalOf('answered', about(slug, true));
 const fails = (slug: TopicSlug) => signalOf('topic_failed', about(slug, false));
@@ -32,6 +33,7 @@ const OUTAGE = {
   message: 'The service does not answer (HTTP 500).',
   resumeAfter: null,
 };
+const PAID_TWICE = { ...OUTAGE, message: 'The service charges for failures (HTTP 500).' };
 const WRONG_ADDRESS = {
   ...{
     reason: 'misdirected',
@@ -66,9 +68,13 @@ const CASES: readonly (readonly [what: string, given: readonly Signal[], health:
   ['eight failures', many(FAILED, 8), { isUnanswered: true, stop: OUTAGE }],
   [
     'seven failures, of which one was paid, and an eighth',
-    [...many(FAILED, 6), signalOf('paid_error', { isPaid: true }), FAILED],
+    [...many(FAILED, 6), PAID, FAILED],
     { stop: OUTAGE },
   ],
+  ['a paid failure', [PAID], {}],
+  ['two paid failures', [PAID, PAID], { stop: PAID_TWICE }],
+  ['two, and a free refusal between them', [PAID, REFUSED, PAID], { stop: PAID_TWICE }],
+  ['two, and an answer between them', [PAID, ANSWERED, PAID], {}],
   ['seven, an answer and seven', [...many(FAILED, 7), ANSWERED, ...many(FAILED, 7)], {}],
   ['four failures of a topic', HAIL, {}],
   ['five failures of a topic', [...HAIL, fails('hail')], { down: ['hail'] }],

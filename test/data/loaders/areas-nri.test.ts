@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Polygon } from 'geojson';
 import { NATURAL_SLUGS } from '../../../src/contract/topics.ts';
 import { FEMA_SENTENCE, NRI_PREFIXES } from '../../../src/data/loaders/nri.ts';
-import { readGeoid } from '../../../src/data/tables/area-codes.ts';
+import { readAreaCode, readGeoid } from '../../../src/data/tables/area-codes.ts';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
 import { lines } from '../../geo/lines.ts';
 import { square } from '../../service/small-data.ts';
@@ -224,6 +224,20 @@ test('codes whose leading zero was lost are repaired, never guessed', () => {
     const problem = { problem: `the code of the ${level} ${geoid}` };
     const expected = / /.test(geoid!) ? problem : { geoid };
     assert.deepEqual(readGeoid(text, level, { stateFips, stateAbbreviation }), expected, text);
+  }
+});
+
+test('a ZIP code gets back the zeros that a spreadsheet took, and none is below that of Holtsville', () => {
+  for (const [text, geoid] of [
+    ['2108', '02108'],
+    ['21081234.0', '02108'],
+    ['02108-1234', '02108'],
+    ['501', '00501'],
+    ['500', null],
+    ['12', null],
+  ] as const) {
+    const found = readAreaCode(text, 'zip');
+    assert.equal('geoid' in found ? found.geoid : null, geoid, text);
   }
 });
 

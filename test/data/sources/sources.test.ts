@@ -71,7 +71,7 @@ test('a source has a second address with its loader, or the documents say why no
   }
 });
 
-test('the data of an own layer is of the time that its description says, or of the last edit of its service', (t) => {
+test('the data of an own layer is of the time that its description says, or of the last edit of its service, and of all its addresses', (t) => {
   t.after(() => declareLayers([]));
   const own = {
     ...{ layer: 'own_zone', title: 'Own zone', class: { from: ['ZONE'] }, classes: ['High'] },
@@ -88,6 +88,15 @@ test('the data of an own layer is of the time that its description says, or of t
     declareLayers([{ ...own, sources: [{ url }], ...(vintage && { vintage }) } as never]);
     const [source] = layerSources();
     assert.deepEqual([source!.name, source!.vintage], ['own_zone', expected]);
+  }
+  const parts = [1, 2].map((state) => ({ url: `${service}?${state}`, where: `STATE = ${state}` }));
+  const [one, other] = parts.map(({ url: layer, where }) => ({ layer, where }));
+  for (const [sources, expected] of [
+    [parts.slice(0, 1), { kind: 'layer', ...one }],
+    [parts, { kind: 'layer', ...one, more: [other] }],
+  ] as const) {
+    declareLayers([{ ...own, sources } as never]);
+    assert.deepEqual(layerSources()[0]!.download, expected);
   }
 });
 

@@ -142,6 +142,26 @@ test('the rows of all parts come in order, with the name and the line of their p
   assert.deepEqual(await rowsOf(files, 'lng', 'id'), expected);
 });
 
+test('what a row of a part has beside its fields is known: that it is empty', async (t) => {
+  const empty = '{"type":"Feature","properties":null,"geometry":null}';
+  const point =
+    '{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[-99,40]}}';
+  const collection = (...features: string[]) =>
+    `{"type":"FeatureCollection","features":[${features.join(',')}]}`;
+  const { files } = await opened(t, {
+    'a.geojson': collection(point),
+    'b.geojson': collection(empty, point),
+  });
+  const found: unknown[] = [];
+  for await (const batch of files.read([0]))
+    for (const { part, fields, noLocation } of batch) found.push([part, fields, noLocation]);
+  assert.deepEqual(found, [
+    ['a.geojson', ['40'], undefined],
+    ['b.geojson', [''], 'empty_row'],
+    ['b.geojson', ['40'], undefined],
+  ]);
+});
+
 test('an empty part is written as it is, compressed or not', async (t) => {
   const { folder, files } = await opened(t, {
     'a.csv': 'lat,lng\n',
