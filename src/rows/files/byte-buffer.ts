@@ -34,49 +34,73 @@ export function byteBuffer(
   memory = new ArrayBuffer(2 * BYTES_A_WRITE),
   direct?: DirectFile,
 ): ByteBuffer {
-  let spare: Buffer = Buffer.alloc(0);
-  let underWay: Promise<void> = Promise.resolve();
-  const flush = async () => {
-    await underWay;
-    underWay = write(gathered.bytes.subarray(0, gathered.used));
+  return new WrittenBuffer(write, memory, direct);
+}
+
+/** A class, because each piece of an output has a buffer: functions of each buffer's own are other ones than those that the loops over its
+ * rows were compiled for. */
+class WrittenBuffer implements ByteBuffer {
+  readonly direct: DirectFile | undefined;
+  bytes: Buffer;
+  used = 0;
+  readonly #write: (bytes: Buffer) => Promise<void>;
+  #spare: Buffer = Buffer.alloc(0);
+  #underWay: Promise<void> = Promise.resolve();
+
+  constructor(
+    write: (bytes: Buffer) => Promise<void>,
+    memory: ArrayBuffer,
+    direct: DirectFile | undefined,
+  ) {
+    this.#write = write;
+    this.bytes = Buffer.from(memory);
+    this.direct = direct;
+  }
+
+  makeRoom(more: number): void {
+    if (this.used + more > this.bytes.length) this.#grow(this.used + more);
+  }
+
+  addBytes(bytes: Buffer, from: number, to: number): void {
+    this.makeRoom(to - from);
+    // Not `set`, which takes twice as long from shared memory.
+    this.used += bytes.copy(this.bytes, this.used, from, to);
+  }
+
+  addText(text: string): void {
+    this.makeRoom(text.length);
+    this.used += this.bytes.write(text, this.used, 'latin1');
+  }
+
+  async flushIfFull(): Promise<void> {
+    if (this.used >= BYTES_A_WRITE) await this.#flush();
+  }
+
+  async addBlock(block: Buffer): Promise<void> {
+    if (this.used > 0) await this.#flush();
+    await this.#underWay;
+    await this.#write(block);
+  }
+
+  async finish(): Promise<void> {
+    if (this.used > 0) await this.#flush();
+    await this.#underWay;
+  }
+
+  #grow(needed: number): void {
+    const { bytes, used } = this;
+    this.bytes = Buffer.allocUnsafeSlow(Math.max(bytes.length * 2, needed));
+    bytes.copy(this.bytes, 0, 0, used);
+  }
+
+  async #flush(): Promise<void> {
+    await this.#underWay;
+    this.#underWay = this.#write(this.bytes.subarray(0, this.used));
     // The next flush reports a failure; until then it must not count as unhandled.
-    underWay.catch(() => {});
+    this.#underWay.catch(() => {});
     // The second buffer is made when the first is full.
-    if (spare.length === 0) spare = Buffer.allocUnsafeSlow(gathered.bytes.length);
-    [gathered.bytes, spare] = [spare, gathered.bytes];
-    gathered.used = 0;
-  };
-  const gathered: ByteBuffer = {
-    direct,
-    bytes: Buffer.from(memory),
-    used: 0,
-    makeRoom(more) {
-      const { bytes, used } = gathered;
-      if (used + more <= bytes.length) return;
-      gathered.bytes = Buffer.allocUnsafeSlow(Math.max(bytes.length * 2, used + more));
-      bytes.copy(gathered.bytes, 0, 0, used);
-    },
-    addBytes(bytes, from, to) {
-      gathered.makeRoom(to - from);
-      // Not `set`, which takes twice as long from shared memory.
-      gathered.used += bytes.copy(gathered.bytes, gathered.used, from, to);
-    },
-    addText(text) {
-      gathered.makeRoom(text.length);
-      gathered.used += gathered.bytes.write(text, gathered.used, 'latin1');
-    },
-    async flushIfFull() {
-      if (gathered.used >= BYTES_A_WRITE) await flush();
-    },
-    async addBlock(block) {
-      if (gathered.used > 0) await flush();
-      await underWay;
-      await write(block);
-    },
-    async finish() {
-      if (gathered.used > 0) await flush();
-      await underWay;
-    },
-  };
-  return gathered;
+    if (this.#spare.length === 0) this.#spare = Buffer.allocUnsafeSlow(this.bytes.length);
+    [this.bytes, this.#spare] = [this.#spare, this.bytes];
+    this.used = 0;
+  }
 }
