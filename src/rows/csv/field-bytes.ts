@@ -154,19 +154,24 @@ function putDecimal(bytes: Buffer, from: number, millionths: number): number {
 /** Writes a number below 1 with more than six decimals and no more than a rate has, in parts of a rate: below a millionth with an exponent,
  * as `String` does. */
 function putFraction(bytes: Buffer, from: number, parts: number): number {
-  let [left, digits] = [parts, RATE_DECIMALS];
-  while (left % 10 === 0) {
-    left /= 10;
+  // Two numbers of 32 bits: their divisions are multiplications, those of a double are calls.
+  const high = (parts / MOST_AT_ONCE) | 0;
+  let low = (parts - high * MOST_AT_ONCE) | 0;
+  let digits = RATE_DECIMALS;
+  // A rate with no more than six decimals is written as a decimal: there are digits below.
+  for (let less = (low / 10) | 0; less * 10 === low; less = (low / 10) | 0) {
+    low = less;
     digits--;
   }
-  const own = digitsOf(left);
-  if (digits - own < 6) {
+  if (high > 0) {
     bytes[from] = ZERO;
     bytes[from + 1] = POINT;
-    return putLongDigits(bytes, from + 2, left, digits);
+    const middle = putDigits(bytes, from + 2, high, RATE_DECIMALS - DIGITS_AT_ONCE);
+    return putDigits(bytes, middle, low, digits - (RATE_DECIMALS - DIGITS_AT_ONCE));
   }
   // The first digit stands before the point.
-  const to = putLongDigits(bytes, own > 1 ? from + 1 : from, left, own);
+  const own = digitsOf(low);
+  const to = putDigits(bytes, own > 1 ? from + 1 : from, low, own);
   if (own > 1) {
     bytes[from] = bytes[from + 1]!;
     bytes[from + 1] = POINT;
@@ -175,15 +180,6 @@ function putFraction(bytes: Buffer, from: number, parts: number): number {
   bytes[to + 1] = MINUS;
   const exponent = digits - own + 1;
   return putDigits(bytes, to + 2, exponent, digitsOf(exponent));
-}
-
-/** As `putDigits`, for up to 15 digits. */
-function putLongDigits(bytes: Buffer, at: number, value: number, digits: number): number {
-  const rest = digits - DIGITS_AT_ONCE;
-  if (rest <= 0) return putDigits(bytes, at, value, digits);
-  const high = Math.floor(value / MOST_AT_ONCE);
-  const middle = putDigits(bytes, at, high, rest);
-  return putDigits(bytes, middle, value - high * MOST_AT_ONCE, DIGITS_AT_ONCE);
 }
 
 /** Digits of a number that divides in 32 bits. */
