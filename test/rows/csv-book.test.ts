@@ -85,11 +85,11 @@ test('a status and a note that places share have room, however long they are', a
   const shared = { kinds: [['ok', note]], kindOf, times: null, losses: null, empty: 0 };
   const places = { tables: [{ table, width: 1 }], ...shared, texts: [], store: '' };
   const format = { delimiter: ',', encoding: 'utf-8', decimal: 'point' } as const;
-  const addPlace = placedText(places, format, ADDED, true);
+  const { add } = placedText(places, format, ADDED, true);
   const parts: string[] = [];
   const gathered = byteBuffer(async (bytes) => void parts.push(bytes.toString('latin1')));
   // A batch of rows is added before any of it is written.
-  for (let row = 0; row < 100; row++) addPlace(gathered, 0);
+  for (let row = 0; row < 100; row++) add(gathered, 0);
   await gathered.finish();
   assert.ok(parts.join('') === `,ok,${note},1.5`.repeat(100));
 });

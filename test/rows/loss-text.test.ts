@@ -51,7 +51,7 @@ test('the text of rates and amounts is that of their numbers, with and without r
       (rates, values, hasAmounts, format, hasRoom) => {
         const losses = lossesOf(rates, TOPICS, hasAmounts);
         const room = roomForRates(losses);
-        const none: RateTexts = { ...room, words: new Uint32Array(new SharedArrayBuffer(0)) };
+        const none: RateTexts = { ...room, memory: new SharedArrayBuffer(0) };
         const texts = hasRoom ? room : none;
         const put = lossText({ losses, texts, format, columns });
         const other = lossText({ losses, texts, format, columns });
@@ -64,7 +64,7 @@ test('the text of rates and amounts is that of their numbers, with and without r
               .join('')
               .replaceAll('.', format.decimal === 'comma' ? ',' : '.');
             for (const by of [put, other]) {
-              const end = by(view, place, own, 3);
+              const end = by.put(view, place, Float64Array.of(0, own), 1, 3);
               const text = Buffer.from(view.buffer, 3, end - 3).toString('latin1');
               assert.equal(text, expected);
             }

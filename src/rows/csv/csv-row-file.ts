@@ -17,7 +17,7 @@ import type {
 import { encodingNote } from '../text-encoding.ts';
 import { type Dialect, delimitedFormat, likelyHeader, readDialect } from './dialect.ts';
 import { encodingToWrite, FieldEncoder, textFormatter } from './field-bytes.ts';
-import type { AddPlace } from './placed-text.ts';
+import type { PlacedText } from './placed-text.ts';
 import {
   type BatchRequest,
   CUT_WIDTH,
@@ -82,12 +82,12 @@ async function writeCsv(
     const { added } = request;
     const rowFormat = { dialect, dropFrom, separator, format, added };
     if (placed.inThreads) return await writeCsvPieces(gathered, input, rowFormat, request);
-    let text = null as { readonly of: OutputPlaces; readonly add: AddPlace } | null;
+    let made = null as { readonly of: OutputPlaces; readonly text: PlacedText } | null;
     let rows = 0;
     for await (const batch of csvBatches(input, dialect, { columns: null, dropFrom, signal })) {
       const { places, ...placed } = await nextPlaces(request, batch.count);
-      if (text?.of !== places) text = { of: places, add: textOfPlaces(places, rowFormat) };
-      addBatch(gathered, batch, rowFormat, text.add, placed);
+      if (made?.of !== places) made = { of: places, text: textOfPlaces(places, rowFormat) };
+      addBatch(gathered, batch, rowFormat, made.text, placed);
       rows += batch.count;
       await gathered.flushIfFull();
     }

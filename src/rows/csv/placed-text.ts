@@ -7,14 +7,27 @@ import {
 } from '../../formats/packed/output-places.ts';
 import { FieldPacker, skipFields, TAGS } from '../../formats/packed/packed-fields.ts';
 import { lossWidth } from '../../formats/packed/place-losses.ts';
+import { placeToucher } from '../../formats/packed/place-table.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { isWritten, type TableColumn } from '../port.ts';
 import { digitWords, wordText } from './digit-words.ts';
 import { FieldEncoder, type FieldFormat } from './field-bytes.ts';
 import { lossText, type RateTexts, roomForRates } from './loss-text.ts';
 
-/** Adds the fields of a place to a buffer, and of a row with a value: each after a delimiter but the first, which has one where `leads`. */
-export type AddPlace = (gathered: ByteBuffer, place: number, value?: number) => void;
+/** Adds the fields of a place to a buffer, and of a row with a value: each after a delimiter but the first, which has one where `leads`.
+ * @param values of some rows; left out: they have none
+ * @param row the index of this one */
+type AddPlace = (gathered: ByteBuffer, place: number, values?: Float64Array, row?: number) => void;
+
+/** Writes the fields of places as text. */
+export interface PlacedText {
+  readonly add: AddPlace;
+  /** Reads ahead what the rows with the indexes from one to another need: their places are anywhere in memory. */
+  readonly readAhead: (places: ArrayLike<number>, from: number, to: number) => void;
+}
+
+/** Of the packed fields of a place; 18 natural topics take as much. */
+const BYTES_AHEAD = 256;
 
 const [ZERO, POINT, MINUS, COLON, LETTER_Z] = [48, 46, 45, 58, 90];
 const { millionths: MILLIONTHS, small: SMALL, null: NULL, firstText: FIRST_TEXT } = TAGS;
@@ -37,7 +50,7 @@ export function placedText(
   added: readonly TableColumn[],
   leads: boolean,
   rateTexts: RateTexts | null = places.losses && roomForRates(places.losses),
-): AddPlace {
+): PlacedText {
   const { kinds, kindOf, times, losses, empty } = places;
   const width = packedWidth(places);
   const find = packedFinder(places);
@@ -70,7 +83,7 @@ export function placedText(
   const longestKind = kindTexts.reduce((longest, { size }) => Math.max(longest, size), 0);
   const most = longestKind + (width + 2) * FIELD_BYTES;
   const lossBytes = losses === null ? 0 : lossWidth(losses) * FIELD_BYTES;
-  const putLosses =
+  const lossTexts =
     losses === null || rateTexts === null
       ? null
       : lossText({ losses, texts: rateTexts, format, columns: added.slice(firstPacked + width) });
@@ -156,7 +169,15 @@ export function placedText(
     return to + 7 - zeros[low]!;
   }
 
-  return (gathered, place, value = Number.NaN) => {
+  const touchers = places.tables.map(({ table }) => placeToucher(table, BYTES_AHEAD));
+  if (lossTexts !== null) touchers.push(lossTexts.touch);
+  /** Of what was read ahead. */
+  let sum = 0;
+  function readAhead(numbers: ArrayLike<number>, from: number, to: number): void {
+    for (const touch of touchers) sum = (sum + touch(numbers, from, to)) | 0;
+  }
+
+  const add: AddPlace = (gathered, place, values, row = 0) => {
     gathered.makeRoom(most + lossBytes);
     useBuffer(gathered);
     const begin = gathered.used;
@@ -197,7 +218,7 @@ export function placedText(
         at = skipFields(packed, at, 1);
       }
     }
-    if (putLosses !== null) to = putLosses(view, place, value, to);
+    if (lossTexts !== null) to = lossTexts.put(view, place, values, row, to);
     for (let left = empty; left > 0; left--) bytes[to++] = delimiter;
     if (!leads) {
       bytes.copyWithin(begin, begin + 1, to);
@@ -205,6 +226,7 @@ export function placedText(
     }
     gathered.used = to;
   };
+  return { add, readAhead };
 }
 
 /** Writes two digits and what follows them. */

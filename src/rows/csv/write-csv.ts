@@ -15,7 +15,7 @@ import type { PlacesOfRows, RowPiece, TableColumn, WriteRequest } from '../port.
 import type { Dialect } from './dialect.ts';
 import type { FieldFormat } from './field-bytes.ts';
 import { type RateTexts, roomForRates } from './loss-text.ts';
-import { type AddPlace, placedText } from './placed-text.ts';
+import { type PlacedText, placedText } from './placed-text.ts';
 import { type CsvBatch, CUT_WIDTH, csvBatches } from './record-batches.ts';
 
 /** How the rows of an input get their added fields. */
@@ -28,14 +28,20 @@ export interface RowFormat {
   readonly added: readonly TableColumn[];
 }
 
+/** Of rows without added fields. */
+const NO_TEXT: PlacedText = { add() {}, readAhead() {} };
+
+/** What their places need fits the processor's cache. */
+const ROWS_AHEAD = 32;
+
 /** Makes the text of the places of an output. @param rateTexts as of `placedText` */
 export function textOfPlaces(
   places: OutputPlaces,
   { format, added, separator }: RowFormat,
   rateTexts?: RateTexts | null,
-): AddPlace {
+): PlacedText {
   const leads = separator !== '';
-  return added.length === 0 ? () => {} : placedText(places, format, added, leads, rateTexts);
+  return added.length === 0 ? NO_TEXT : placedText(places, format, added, leads, rateTexts);
 }
 
 /** Adds a batch of records with the fields of their places at the end of each; line ends and blank lines are copied too.
@@ -44,7 +50,7 @@ export function addBatch(
   gathered: ByteBuffer,
   { count, bytes, from, to, cuts }: CsvBatch,
   { separator }: RowFormat,
-  addPlace: AddPlace,
+  { add, readAhead }: PlacedText,
   { numbers, values }: PlacesOfRows,
   first = 0,
 ): void {
@@ -53,7 +59,10 @@ export function addBatch(
     const at = row * CUT_WIDTH;
     gathered.addBytes(bytes, copied, cuts[at]!);
     for (let missing = cuts[at + 1]!; missing > 0; missing--) gathered.addText(separator);
-    addPlace(gathered, numbers[first + row]!, values?.[first + row]);
+    const index = first + row;
+    if (row % ROWS_AHEAD === 0)
+      readAhead(numbers, index, Math.min(index + ROWS_AHEAD, numbers.length));
+    add(gathered, numbers[index]!, values, index);
     copied = cuts[at + 2]!;
   }
   gathered.addBytes(bytes, copied, to);
@@ -101,7 +110,7 @@ export async function writeCsvPieces(
 /** Makes what reads a piece of the input and adds the fields of its rows. @returns how many rows it has */
 function pieceMaker(input: InputFile, setup: CsvWriteSetup): MakePiece<CsvPiece, number> {
   const { dialect, dropFrom, places } = setup;
-  const addPlace = textOfPlaces(places, setup, setup.rateTexts);
+  const text = textOfPlaces(places, setup, setup.rateTexts);
   let memory: Buffer = Buffer.alloc(0);
 
   /** The scan has found where each record ends. */
@@ -115,11 +124,14 @@ function pieceMaker(input: InputFile, setup: CsvWriteSetup): MakePiece<CsvPiece,
     const bytes = memory.subarray(0, to - from);
     await using pass = await input.startPass(true);
     if (!(await readWhole(pass, bytes, from))) await pass.assertSame();
+    const { add, readAhead } = text;
     let at = 0;
     for (let row = 0; row < lengths.length; row++) {
       gathered.addBytes(bytes, at, at + lengths[row]!);
       at += lengths[row]!;
-      addPlace(gathered, numbers[row]!, values?.[row]);
+      if (row % ROWS_AHEAD === 0)
+        readAhead(numbers, row, Math.min(row + ROWS_AHEAD, numbers.length));
+      add(gathered, numbers[row]!, values, row);
     }
     gathered.addBytes(bytes, at, bytes.length);
     await pass.assertSame();
@@ -133,7 +145,7 @@ function pieceMaker(input: InputFile, setup: CsvWriteSetup): MakePiece<CsvPiece,
     }
     let rows = 0;
     for await (const batch of csvBatches(input, dialect, { columns: null, dropFrom, piece })) {
-      addBatch(gathered, batch, setup, addPlace, placed, rows);
+      addBatch(gathered, batch, setup, text, placed, rows);
       rows += batch.count;
     }
     return rows;
