@@ -55,6 +55,11 @@ const BENCHMARKS: readonly Benchmark[] = [
     load: () => import('./warm.ts'),
   },
   {
+    name: 'losses',
+    what: 'what expected annual losses add to a run with everything cached',
+    load: () => import('./losses.ts'),
+  },
+  {
     name: 'scale',
     what: 'memory of a whole run at 1 and 10 million rows',
     load: () => import('./scale.ts'),

@@ -62,7 +62,7 @@ export async function run(): Promise<Goal[]> {
 async function measure(folder: string): Promise<void> {
   const begun = performance.now();
   const job = { ...jobIn(folder, 'csv'), orderBy: { kind: 'tiv' } as const };
-  const store = storeOf(job.store);
+  const store = await storeOf(job.store);
   const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
   const effects = { clock: systemClock, random: Math.random, streams, notice: console.error };
   const key = { secret: 'none-is-asked', fingerprint: '', scopes: null };

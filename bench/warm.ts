@@ -14,12 +14,13 @@ import { columnsOf } from '../src/columns/topic-columns.ts';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import { type Job, makeJob } from '../src/job/settings.ts';
 import { openRowFile } from '../src/rows/open/open-row-file.ts';
+import type { LossSource } from '../src/run/frame/connection-kinds.ts';
+import { openStoreAt } from '../src/run/frame/open-store-at.ts';
 import { type Effects, openContext } from '../src/run/frame/run-context.ts';
 import { prepare } from '../src/run/prepare.ts';
 import { run as runJob } from '../src/run/run-job.ts';
 import { scanRows } from '../src/run/scan/scan-input.ts';
 import type { CellAnswers } from '../src/store/answers/port.ts';
-import { openSqliteStore } from '../src/store/sqlite-store.ts';
 import { writePortfolio } from './oed-portfolio.ts';
 import { runApart } from './own-process.ts';
 import { peakMegabytes } from './peak-memory.ts';
@@ -102,12 +103,7 @@ export const jobIn = (folder: string, format: Format) => {
 };
 
 export const storeOf = (file: string) =>
-  openSqliteStore(
-    file,
-    systemClock,
-    { name: 'bench', isAlive: () => true },
-    (topic) => columnsOf(topic).length,
-  );
+  openStoreAt(file, systemClock, { name: 'bench', isAlive: () => true });
 
 const CELLS_A_WRITE = 1_000;
 
@@ -117,7 +113,7 @@ export async function makeAnswers(folder: string, isVaried = false): Promise<num
   const job = jobIn(folder, 'csv');
   using scan = await scanRows(await openRowFile(job.input), job);
   const { cells } = scan;
-  const store = storeOf(job.store);
+  const store = await storeOf(job.store);
   const source = await store.source(SOURCE);
   let answered: CellAnswers[] = [];
   const stream = createWriteStream(filesIn(folder, 'csv').answers);
@@ -156,12 +152,13 @@ export async function makeAnswers(folder: string, isVaried = false): Promise<num
   return cells.size;
 }
 
-/** Runs a job whose answers are all in the store. */
+/** Runs a job whose answers are all in the store. @param losses the source of its loss rates, which are in the store too */
 export async function runWarm(
   job: Job,
   effectsOfRun: Pick<Effects, 'rowThreads'> = {},
+  losses: LossSource | null = null,
 ): Promise<void> {
-  const store = storeOf(job.store);
+  const store = await storeOf(job.store);
   const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
   const effects = {
     clock: systemClock,
@@ -178,6 +175,7 @@ export async function runWarm(
     source: SOURCE,
     sample: false,
     keys: [key],
+    losses,
   };
   using prepared = await prepare(await openContext(job, { connection, store, effects }));
   await runJob(prepared);
