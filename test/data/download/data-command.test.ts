@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { strToU8, zipSync } from 'fflate';
 import { keptAddress } from '../../../src/base/shown-address.ts';
 import { downloadedSources } from '../../../src/cli/commands/data-get.ts';
@@ -12,6 +11,7 @@ import { SOURCES } from '../../../src/data/sources/source-table.ts';
 import { openDataDatabase } from '../../../src/data/tables/data-database.ts';
 import { importDataset } from '../../../src/data/tables/import-dataset.ts';
 import { perilbook, type SetupOptions } from '../../cli/command-line.ts';
+import { until } from '../../until.ts';
 import { AQI_HEADER, geojson } from '../loaders/loading.ts';
 import { sendPage } from './agency-mirror.ts';
 import { dataMachine } from './downloading.ts';
@@ -259,7 +259,7 @@ test('a source is loaded when it is here, whatever another server does', async (
   const isLoaded = () =>
     existsSync(manifest) && readFileSync(manifest, 'utf8').includes('loadedAt');
   mirror.fail(/ROE_Radon/, 9, async () => {
-    for (let polls = 0; polls < 300 && !isLoaded(); polls++) await sleep(10);
+    await until(isLoaded);
     stop.abort();
   });
   const stopped = await run(['get', 'radon', 'air-quality', '--yes'], { interrupt: stop.signal });

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
 import { startBin } from '../../cli/bin-process.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
+import { until } from '../../until.ts';
 import { AQI_HEADER } from '../loaders/loading.ts';
 import { agencyMirror } from './agency-mirror.ts';
 
@@ -29,21 +30,19 @@ test('a process that is killed while it downloads leaves the old data; the next 
     `perilbook/downloads/air-quality/annual_aqi_by_county_${year}.zip.part`,
   );
   for (const bytes of [7_000, 15_000]) {
-    const arrived = new Promise<void>((resolve) => {
-      mirror.fail(/annual_aqi/, 1, ({ headers }, response) => {
-        const from = Number(/\d+/.exec(String(headers.range ?? ''))?.[0] ?? 0);
-        const place =
-          from === 0 ? {} : { 'content-range': `bytes ${from}-${zip.length - 1}/${zip.length}` };
-        response.writeHead(from === 0 ? 200 : 206, {
-          etag: '"1"',
-          ...place,
-          'content-length': zip.length - from,
-        });
-        response.write(zip.subarray(from, bytes), () => setTimeout(resolve, 150));
+    mirror.fail(/annual_aqi/, 1, ({ headers }, response) => {
+      const from = Number(/\d+/.exec(String(headers.range ?? ''))?.[0] ?? 0);
+      const place =
+        from === 0 ? {} : { 'content-range': `bytes ${from}-${zip.length - 1}/${zip.length}` };
+      response.writeHead(from === 0 ? 200 : 206, {
+        etag: '"1"',
+        ...place,
+        'content-length': zip.length - from,
       });
+      response.write(zip.subarray(from, bytes));
     });
     const bin = startBin(t, args, folder);
-    await arrived;
+    await until(() => statSync(part, { throwIfNoEntry: false })?.size === bytes);
     bin.kill('SIGKILL');
     assert.equal((await bin.ended).signal, 'SIGKILL');
     assert.ok(readFileSync(part).equals(zip.subarray(0, bytes)));
