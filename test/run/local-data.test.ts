@@ -5,6 +5,7 @@ import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { cellOf } from '../../src/geo/coordinates.ts';
 import { allCounties, countyAt } from '../../src/geo/us-counties.ts';
 import { placesWithoutData, readLocalData } from '../../src/run/frame/local-data.ts';
+import { placeAnswers } from '../../src/run/look-up/place-answers.ts';
 import { CellTable } from '../../src/run/scan/cell-table.ts';
 import { drawBetween, makeRandom } from '../../src/sample/random.ts';
 import { copySampleDatabase } from '../sample-database.ts';
@@ -40,4 +41,18 @@ test('places without data are counted also where there are more places than coun
     withoutData: [{ state: 'NE', places, topics: NATURAL_SLUGS }],
     leftOut: [],
   });
+});
+
+test('near a state whose data can be downloaded and one of which there is none, the note names the first alone', () => {
+  const lackOf = (...states: string[]) => {
+    const missing = { reason: 'unavailable', cause: 'not_loaded', datasets: [], states };
+    const found = { kind: 'covered', ofArea: null, results: [missing] };
+    const answers = placeAnswers({ asOf: 1, now: 1 });
+    const { failures } = answers({ lat7: 1, lng7: 2 }, ['oilGasWell'], found as never);
+    return failures.map(({ note }) => note).join();
+  };
+  const download = /^no local data of WV \(perilbook data get oilGasWell --states WV\)/;
+  assert.match(lackOf('PA', 'WV'), download);
+  assert.match(lackOf('WV'), download);
+  assert.match(lackOf('PA'), /^no local data of PA, and none to download /);
 });

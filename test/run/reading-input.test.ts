@@ -80,6 +80,20 @@ test('formulas without stored values: a value that counts as 0, and a field that
   assert.deepEqual(await found('D', 'out.xlsx'), []);
 });
 
+test('where the sheet that is read has no location, the others that have one are named', async (t) => {
+  const harness = await openHarness(t);
+  const sheets = [
+    { name: 'Notes', rows: sheetRow(1, 'author', 'text') + sheetRow(2, 'a', 'b') },
+    { name: 'All sites', rows: sheetRow(1, 'lat', 'lng') + sheetRow(2, 40.1, -99.9) },
+    { name: 'Other', rows: sheetRow(1, 'x') },
+  ];
+  writeFileSync(join(harness.folder, 'in.xlsx'), workbook(sheets));
+  await assert.rejects(harness.plan({ topics: ['hail'], input: 'in.xlsx' }), {
+    code: 'INPUT_COLUMNS',
+    hint: /^"All sites" has columns that look like a location: add --sheet 'All sites' /,
+  });
+});
+
 test('rows with a finding between others are read and written in a thread as one by one', async (t) => {
   const harness = await openHarness(t);
   const [good, other] = [[40.1, -99.9] as const, [40.2, -99.9] as const];
