@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MultiPolygon, Polygon, Position } from 'geojson';
 import { innerPoint, outlineOfWkb, pointOfWkb } from '../../src/geo/geometry-points.ts';
+import { placeInValue } from '../../src/geo/place-in-value.ts';
 import { fc } from '../properties.ts';
 
 const RING = [
@@ -174,5 +175,18 @@ test('a larger outline is too large, and one without an inside has no point', ()
   assert.equal(
     innerPoint({ type: 'Polygon', coordinates: [[['x'], [1]]] } as unknown as Polygon),
     null,
+  );
+});
+
+test('a place that is a point inside the outline of a value says so', () => {
+  const ring = '-99.5 40, -99.5 40.002, -99.498 40.002, -99.498 40, -99.5 40';
+  const isInside = (text: string) => {
+    const place = placeInValue(text, null);
+    assert.ok(place !== null && typeof place === 'object', text);
+    return place.isInside === true;
+  };
+  assert.deepEqual(
+    [`POLYGON((${ring}))`, `MULTIPOLYGON(((${ring})))`, 'POINT(-99.5 40)'].map(isInside),
+    [true, true, false],
   );
 });
