@@ -27,8 +27,9 @@ test('values that rows share are those of the rows, with a dictionary and where 
         const indexOf = Uint32Array.from(drawn, (number) => number % shared.length);
         const values = Float64Array.from(indexOf, (index) => shared[index]!);
         const rows = Uint32Array.from(values.keys()).filter((row) => !Number.isNaN(values[row]!));
+        const unused = new Float64Array(indexOf.length);
         const column: NumberColumn = {
-          ...{ kind: 'number', name: 'rate', values, present: null, nulls: 0 },
+          ...{ kind: 'number', name: 'rate', values: unused, present: null, nulls: 0 },
           shared: { values: Float64Array.from(shared), indexOf },
         };
         const filled = { count: rows.length, rows };

@@ -35,7 +35,7 @@ export interface NumberColumn {
   readonly name: string;
   /** For times and timestamps the milliseconds since the epoch, for dates its days, for booleans 0 or 1. */
   readonly values: Float64Array;
-  /** Where rows share their values: those, and for each row the index of its own; null: they do not. */
+  /** Where rows share their values: those, and for each row the index of its own, in place of `values`; null: they do not. */
   shared: SharedNumbers | null;
   /** For each row 1 for a value, 0 for a null; made at the first null. */
   present: Uint8Array | null;

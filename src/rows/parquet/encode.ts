@@ -114,8 +114,7 @@ export function numberValues(
   const [, pack] = STORAGE[kind];
   const ofShared = shared && distinctOfShared(shared, filled, arrays);
   if (ofShared) return withDictionary(kind, ofShared, arrays);
-  const plain =
-    filled.rows === null ? values.subarray(0, filled.count) : gather(values, filled.rows, arrays);
+  const plain = plainNumbers({ values, shared }, filled, arrays);
   // Readers expect no dictionary of booleans.
   const distinct =
     kind === 'boolean' || plain.length === 0 || shared !== null
@@ -155,9 +154,18 @@ function packedBounds(kind: NumberColumn['kind'], values: Float64Array) {
   return { type, least: bound(least), greatest: bound(greatest) };
 }
 
-function gather(values: Float64Array, rows: Uint32Array, arrays: ReusableArrays): Float64Array {
-  const gathered = arrays.numbers(rows.length);
-  for (let i = 0; i < rows.length; i++) gathered[i] = values[rows[i]!]!;
+/** The values of the rows that have one. */
+function plainNumbers(
+  { values, shared }: Pick<NumberColumn, 'values' | 'shared'>,
+  { count, rows }: FilledRows,
+  arrays: ReusableArrays,
+): Float64Array {
+  if (rows === null && shared === null) return values.subarray(0, count);
+  const gathered = arrays.numbers(count);
+  for (let at = 0; at < count; at++) {
+    const row = rows === null ? at : rows[at]!;
+    gathered[at] = shared === null ? values[row]! : shared.values[shared.indexOf[row]!]!;
+  }
   return gathered;
 }
 

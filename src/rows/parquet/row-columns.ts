@@ -158,12 +158,9 @@ function columnFiller(places: OutputPlaces) {
     const shared = new Float64Array(met.length);
     readLosses!({ count: met.length, numbers: met, values: amountOf }, field, shared);
     column.shared = { values: shared, indexOf };
-    const { values } = column;
-    for (let row = 0; row < indexOf.length; row++) {
-      const loss = shared[indexOf[row]!]!;
-      if (Number.isNaN(loss)) putNull(column, row);
-      else values[row] = loss;
-    }
+    if (!shared.some(Number.isNaN)) return;
+    for (let row = 0; row < indexOf.length; row++)
+      if (Number.isNaN(shared[indexOf[row]!]!)) putNull(column, row);
   }
 
   function putTexts(
