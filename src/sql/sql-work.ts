@@ -175,11 +175,9 @@ export const SQLITE: EngineDialect = {
     const text = sql(
       `(SELECT ${names.map((name, at) => `$${at + 1} AS "${name}"`).join(', ')}) AS ${alias}`,
     );
-    return rows.map((row) => {
-      const value = (name: string) =>
-        typeof row[name] === 'string' ? storable(row[name]) : (row[name] ?? null);
-      return { sql: text, values: names.map(value) };
-    });
+    const stored = (value: SqlValue | undefined) =>
+      typeof value === 'string' ? storable(value) : (value ?? null);
+    return rows.map((row) => ({ sql: text, values: names.map((name) => stored(row[name])) }));
   },
   list: (parameter) => `(SELECT value FROM json_each(${parameter}))`,
   forUpdate: '',

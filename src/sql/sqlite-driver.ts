@@ -20,7 +20,7 @@ export function sqliteDriver(
 ): SqliteDriver {
   database.function('now_ms', () => BigInt(clock.now()));
   database.function('steady_ms', () => BigInt(steadyTime(clock)));
-  /** The prepared statement, and the number of the parameter that each of its `?` stands for. */
+  /** The prepared statement, and the number of the parameter that each of its `?` stands for; null where that is its own. */
   const preparedOf = memo((sql: string) => {
     const indexes: number[] = [];
     // better-sqlite3 takes no array for numbered parameters. In a subselect, because SQLite otherwise plans some statements again at each
@@ -29,14 +29,18 @@ export function sqliteDriver(
       indexes.push(Number(number) - 1);
       return '(SELECT ?)';
     });
-    return { statement: database.prepare<unknown[], object>(text), indexes };
+    const isInOrder = indexes.every((index, at) => index === at);
+    return {
+      statement: database.prepare<unknown[], object>(text),
+      indexes: isInOrder ? null : indexes,
+    };
   });
 
   function run({ sql, values }: SqlStatement): readonly object[] {
     const { statement, indexes } = preparedOf(sql);
-    const given = indexes.map((index) => values[index]);
-    if (statement.reader) return statement.all(...given);
-    statement.run(...given);
+    const given = indexes?.map((index) => values[index]) ?? values;
+    if (statement.reader) return statement.all(given);
+    statement.run(given);
     return [];
   }
 

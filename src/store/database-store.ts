@@ -4,6 +4,7 @@ import { damagedStore } from '../formats/packed/damaged-store.ts';
 import { read, readTogether, type SqlWork, statement, write } from '../sql/sql-work.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 import { cellReader, type WidthOf } from './answers/cell-answers.ts';
+import { mergeCells } from './answers/merged-cells.ts';
 import { type CellChange, packChanges } from './answers/packed-changes.ts';
 import type { AnswersPort, CellAnswers, PlaceReading } from './answers/port.ts';
 import { groupAreas } from './answers/stored-areas.ts';
@@ -17,7 +18,6 @@ import {
   deleteDamaged,
   forgetRejections,
   highestCell,
-  mergeCells,
   type OlderAnswers,
   prunePage,
 } from './answers/stored-cells.ts';

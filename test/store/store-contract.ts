@@ -770,6 +770,18 @@ export function testStore(
     );
     assert.deepEqual(sorted(denver!.answers.values()), sorted([...shared, own]));
     assert.equal(denver!.failures.get('hail')!.note, 'then known');
+    // A batch may name a new cell twice, beside one that is stored.
+    await store.putAnswers(source, [
+      { cell: HERE, answers: [answer], failures: [failure] },
+      { cell: NY, answers: [own], failures: [] },
+      { cell: HERE, answers: [{ ...own, topic: 'hail' }], failures: [] },
+    ]);
+    const [here, ny3] = await (await another('d')).read(source, [HERE, NY]);
+    assert.deepEqual(
+      [sorted(here!.answers.values()), here!.failures.size],
+      [sorted([answer, { ...own, topic: 'hail' }]), 0],
+    );
+    assert.equal(ny3!.answers.size, 4);
     // A field that cannot be stored fails the whole batch.
     const broken = {
       cell: NY,

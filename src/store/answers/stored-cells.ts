@@ -16,12 +16,10 @@ import {
 import type { StoreStats } from '../port.ts';
 import {
   type AnswerReader,
-  mergedCell,
   type PackedCell,
   withoutRejections,
 } from './cell-answers.ts';
 import { answersIn, answersSince, type Checked, checksumOf } from './packed-answers.ts';
-import type { PackedChange, PackedChanges } from './packed-changes.ts';
 import { AREA_COLUMNS, isIntactArea, type StoredAreaRow } from './stored-areas.ts';
 import type { TextTable } from './text-table.ts';
 import { type TopicSet, topicSet } from './topic-set.ts';
@@ -32,8 +30,8 @@ export interface StoredCells {
   readonly reader: AnswerReader;
 }
 
-type CellRow = PackedCell & { readonly source: number } & Cell;
-type CheckedCell = PackedCell & Checked & Cell;
+export type CellRow = PackedCell & { readonly source: number } & Cell;
+export type CheckedCell = PackedCell & Checked & Cell;
 type AskedRow = CheckedCell | { readonly answers: null };
 
 /** A row as it was written. @throws STORE_UNUSABLE where its checksum differs */
@@ -47,7 +45,8 @@ function intact<Row extends CheckedCell>(
   throw damagedStore(`what is stored at ${lat}, ${lng}`, texts.store);
 }
 
-function isIntact(
+/** Whether a row is as it was written: its checksum tells. */
+export function isIntact(
   source: number,
   { lat7, lng7, answers, failures, checksum }: CheckedCell,
 ): boolean {
@@ -61,7 +60,7 @@ const CELLS_A_PAGE = 1_000;
 /** The statement that reads cells in the given order, with a row of NULL for a missing cell. Each engine has its own, because this decides
  * the speed of a plan. SQLite reads a JSON object with one latitude and longitude per member (its names may repeat) in two thirds of the
  * time of an array of pairs; PostgreSQL reads two arrays. LEFT JOIN, because the planner may reverse a JOIN and read all cells. */
-function cellsAsked(
+export function cellsAsked(
   { dialect }: SqlDatabase,
   source: number,
   cells: readonly Cell[],
@@ -136,99 +135,6 @@ export function* highestCell(): SqlWork<number> {
   return row!.highest ?? 0;
 }
 
-const keyOf = (source: number, { lat7, lng7 }: Cell) => `${source}/${lat7}/${lng7}`;
-
-/** Cells that are merged together in SQLite: what that makes is young when it is no longer needed. PostgreSQL is asked once. */
-const CELLS_A_MERGE = 100;
-
-/** Merges new answers and failures into the cells, in the caller's transaction. */
-export function* mergeCells(stored: StoredCells, changes: PackedChanges): SqlWork<void> {
-  const { dialect } = stored.database;
-  const together = dialect.engine === 'sqlite' ? CELLS_A_MERGE : Math.max(1, changes.count);
-  for (const slice of changes.slices(together)) yield* mergeSlice(stored, slice);
-}
-
-function* mergeSlice(stored: StoredCells, changes: readonly PackedChange[]): SqlWork<void> {
-  const textOf = (number: number) => stored.texts.textOf(number);
-  // Before the rows are locked, because numbering texts waits for other writers of texts.
-  const real = yield* withNumberedTexts(stored, changes);
-  const distinct = [
-    ...new Map(real.map(({ source, cell }) => [keyOf(source, cell), { source, ...cell }])).values(),
-  ];
-  const rows = yield* lockedCells(stored.database, distinct);
-  const merged = new Map(rows.map((row) => [keyOf(row.source, row), row]));
-  for (const { source, cell, answers, topics, failures } of real) {
-    const key = keyOf(source, cell);
-    const { lat7, lng7 } = cell;
-    const answered = () => topics ?? [...answersIn(answers)].map(({ slug }) => textOf(slug));
-    merged.set(key, {
-      source,
-      lat7,
-      lng7,
-      ...mergedCell(merged.get(key), answers, failures, answered),
-    });
-  }
-  yield* writeCells(stored.database, [...merged.values()]);
-}
-
-interface MergeableChange extends PackedChange {
-  readonly answers: Buffer;
-  /** The topics of answers whose texts were numbered in this transaction; null: its texts tell them. */
-  readonly topics: readonly TopicSlug[] | null;
-}
-
-/** The changes with all answers packed. */
-function* withNumberedTexts(
-  { texts, database }: StoredCells,
-  changes: readonly PackedChange[],
-): SqlWork<readonly MergeableChange[]> {
-  const unpacked = changes.flatMap(({ answers }) => (Buffer.isBuffer(answers) ? [] : [answers]));
-  const packed = unpacked.length === 0 ? [] : yield* texts.pack(database, unpacked);
-  let next = 0;
-  return changes.map((change): MergeableChange => {
-    const { answers } = change;
-    if (Buffer.isBuffer(answers)) return { ...change, answers, topics: null };
-    return { ...change, answers: packed[next++]!, topics: answers.map(({ topic }) => topic) };
-  });
-}
-
-/** The stored rows of cells, locked until the end of the transaction. PostgreSQL has its own statement, which makes missing
- * rows so that they can be locked too. SQLite has one writer, and would write each new row twice. */
-function* lockedCells(
-  database: SqlDatabase,
-  asked: readonly Omit<CellRow, keyof PackedCell>[],
-): SqlWork<CellRow[]> {
-  if (database.dialect.engine === 'sqlite') {
-    const bySource = [...Map.groupBy(asked, ({ source }) => source)];
-    const results = yield* read(
-      ...bySource.map(([source, cells]) => cellsAsked(database, source, cells)),
-    );
-    return results.flatMap((rows, at) =>
-      rows.flatMap((row) => (row.answers === null ? [] : [lockedRow(bySource[at]![0], row)])),
-    );
-  }
-  // In a fixed order, so that two transactions do not wait for each other. DO UPDATE, because it locks the row and returns it.
-  const inserts = database.dialect.eachRow<CheckedCell & { readonly source: number }>(
-    asked,
-    'asked',
-    { source: 'integer', lat7: 'integer', lng7: 'integer' },
-    (table) =>
-      `INSERT INTO cells AS old (source, lat7, lng7) SELECT source, lat7, lng7 FROM ${table} ORDER BY source, lat7, lng7
-       ON CONFLICT (source, lat7, lng7) DO UPDATE SET source = old.source RETURNING source, lat7, lng7, answers, failures, checksum`,
-  );
-  return (yield* read(...inserts)).flat().map((row) => lockedRow(row.source, row));
-}
-
-/** Damaged answers are replaced by the new ones: they were reported when the plan read them. */
-function lockedRow(source: number, row: CheckedCell): CellRow {
-  const { lat7, lng7, answers, failures } = row;
-  return isIntact(source, row)
-    ? { source, lat7, lng7, answers, failures }
-    : { source, lat7, lng7, ...NOTHING_STORED };
-}
-
-const NOTHING_STORED: PackedCell = { answers: Buffer.alloc(0), failures: null };
-
 const CELL = {
   source: 'integer',
   lat7: 'integer',
@@ -238,8 +144,31 @@ const CELL = {
   checksum: 'integer',
 } as const;
 
-function writeCells({ dialect }: SqlDatabase, rows: readonly CellRow[]): SqlWork<void> {
-  const upserts = dialect.eachRow(
+/** Writes cells in place of what is stored of them. */
+export function writeCells(database: SqlDatabase, rows: readonly CellRow[]): SqlWork<void> {
+  return write(
+    ...insertsOf(
+      database,
+      rows,
+      `UPDATE SET answers = excluded.answers, failures = excluded.failures, checksum = excluded.checksum`,
+    ),
+  );
+}
+
+/** The statements that write cells of which nothing is stored, and leave the others as they are. */
+export function insertCells(
+  database: SqlDatabase,
+  rows: readonly CellRow[],
+): readonly SqlStatement[] {
+  return insertsOf(database, rows, 'NOTHING');
+}
+
+function insertsOf(
+  { dialect }: SqlDatabase,
+  rows: readonly CellRow[],
+  conflict: string,
+): readonly SqlStatement[] {
+  return dialect.eachRow(
     rows.map(({ source, lat7, lng7, answers, failures }) => {
       const checksum = checksumOf([source, lat7, lng7], answers, failures);
       return { source, lat7, lng7, answers, failures, checksum };
@@ -249,10 +178,8 @@ function writeCells({ dialect }: SqlDatabase, rows: readonly CellRow[]): SqlWork
     (table) =>
       `INSERT INTO cells (source, lat7, lng7, answers, failures, checksum) SELECT source, lat7, lng7, answers, failures, checksum
        FROM ${table} WHERE true
-       ON CONFLICT (source, lat7, lng7) DO UPDATE SET answers = excluded.answers, failures = excluded.failures,
-         checksum = excluded.checksum`,
+       ON CONFLICT (source, lat7, lng7) DO ${conflict}`,
   );
-  return write(...upserts);
 }
 
 export interface CellOfStore extends CheckedCell {
