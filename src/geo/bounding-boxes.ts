@@ -25,12 +25,14 @@ export function boxesAround({ lat, lng }: Location, meters: number): Box[] {
   const maxLat = Math.min(90, lat + dLat);
   const narrowest = Math.cos((Math.max(Math.abs(minLat), Math.abs(maxLat)) * Math.PI) / 180);
   const dLng = dLat / Math.max(narrowest, 1e-9);
+  if (dLng >= 180) return [{ minLng: -180, maxLng: 180, minLat, maxLat }];
+  const west = lng - dLng;
+  const east = lng + dLng;
+  if (west >= -180 && east <= 180) return [{ minLng: west, maxLng: east, minLat, maxLat }];
   const box = (minLng: number, maxLng: number): Box => ({ minLng, maxLng, minLat, maxLat });
-  if (dLng >= 180) return [box(-180, 180)];
-  const [west, east] = [lng - dLng, lng + dLng];
-  if (west < -180) return [box(-180, east), box(west + 360, 180)];
-  if (east > 180) return [box(west, 180), box(-180, east - 360)];
-  return [box(west, east)];
+  return west < -180
+    ? [box(-180, east), box(west + 360, 180)]
+    : [box(west, 180), box(-180, east - 360)];
 }
 
 /** The box that holds every point within `meters` of a box, cut at the 180th meridian. */

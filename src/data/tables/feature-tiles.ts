@@ -61,12 +61,16 @@ export class FeatureTiles<F extends TileFeature> {
     this.#bytes = 0;
   }
 
-  layer(name: string, perDegree: number, readerOf: () => ReadFeatures<F>): LayerTiles<F> {
-    const cached = this.#layers.get(name)?.find((layer) => layer.perDegree === perDegree);
-    if (cached !== undefined) return cached;
+  layer<Name extends string>(
+    name: Name,
+    perDegree: number,
+    readerOf: (name: Name) => ReadFeatures<F>,
+  ): LayerTiles<F> {
+    for (const cached of this.#layers.get(name) ?? [])
+      if (cached.perDegree === perDegree) return cached;
     const layer = {
       perDegree,
-      read: readerOf(),
+      read: readerOf(name),
       recent: new TileCache<F>(),
       earlier: new TileCache<F>(),
     };
@@ -77,15 +81,17 @@ export class FeatureTiles<F extends TileFeature> {
   /** The tiles that a box touches. A feature on several tiles is the same object in each. */
   touching(layer: LayerTiles<F>, box: Box): Tile<F>[] {
     const touched: Tile<F>[] = [];
-    const missing: number[] = [];
+    let missing: number[] | null = null;
     for (const key of listTileKeys(box, layer.perDegree)) {
       const recent = layer.recent.tiles.get(key);
       const tile = recent ?? layer.earlier.tiles.get(key);
-      if (tile === undefined) missing.push(key);
-      else if (recent === undefined) this.#hold(layer, key, tile);
+      if (tile === undefined) {
+        missing ??= [];
+        missing.push(key);
+      } else if (recent === undefined) this.#hold(layer, key, tile);
       if (tile !== undefined && tile.length > 0) touched.push(tile);
     }
-    if (missing.length > 0) touched.push(...this.#readTiles(layer, missing));
+    if (missing !== null) touched.push(...this.#readTiles(layer, missing));
     if (this.#bytes > this.#limit / 2) this.#turn();
     return touched;
   }
@@ -130,23 +136,25 @@ export class FeatureTiles<F extends TileFeature> {
   }
 }
 
-/** A tile's key is its row, counted from the equator, times this, plus its column from Greenwich, made positive. */
-const COLUMNS = 0x100_0000;
+/** A tile's key is its row, counted from the south pole, times this, plus its column from the 180th meridian: a small whole number, which V8
+ * keeps without an object. */
+const columnsOf = (perDegree: number): number => 360 * perDegree + 1;
 
 function listTileKeys({ minLng, maxLng, minLat, maxLat }: Box, perDegree: number): number[] {
   const keys: number[] = [];
-  const lastX = Math.floor(maxLng * perDegree);
-  const lastY = Math.floor(maxLat * perDegree);
-  for (let y = Math.floor(minLat * perDegree); y <= lastY; y++) {
-    for (let x = Math.floor(minLng * perDegree); x <= lastX; x++)
-      keys.push(y * COLUMNS + x + COLUMNS / 2);
-  }
+  const columns = columnsOf(perDegree);
+  const firstX = Math.floor((minLng + 180) * perDegree);
+  const lastX = Math.floor((maxLng + 180) * perDegree);
+  const lastY = Math.floor((maxLat + 90) * perDegree);
+  for (let y = Math.floor((minLat + 90) * perDegree); y <= lastY; y++)
+    for (let x = firstX; x <= lastX; x++) keys.push(y * columns + x);
   return keys;
 }
 
 function boxOfTile(key: number, perDegree: number): Box {
-  const y = Math.floor(key / COLUMNS);
-  const x = key - y * COLUMNS - COLUMNS / 2;
+  const columns = columnsOf(perDegree);
+  const y = Math.floor(key / columns) - 90 * perDegree;
+  const x = (key % columns) - 180 * perDegree;
   return {
     minLng: x / perDegree,
     maxLng: (x + 1) / perDegree,

@@ -135,8 +135,12 @@ function isBoxWithin(
   meters: number,
 ): boolean {
   if (maxLng - minLng > 180) return false;
-  return [minLng, maxLng].every((lng) =>
-    [minLat, maxLat].every((lat) => distanceMeters(location, { lat, lng }) <= meters),
+  const isNear = (lat: number, lng: number) => distanceMeters(location, { lat, lng }) <= meters;
+  return (
+    isNear(minLat, minLng) &&
+    isNear(maxLat, minLng) &&
+    isNear(minLat, maxLng) &&
+    isNear(maxLat, maxLng)
   );
 }
 

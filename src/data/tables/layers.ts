@@ -1,3 +1,4 @@
+import { memo } from '../../base/memo.ts';
 import type { ProximitySlug } from '../../contract/topics.ts';
 import { type Box, boxesAround } from '../../geo/bounding-boxes.ts';
 import { type Location, METERS_PER_DEGREE } from '../../geo/coordinates.ts';
@@ -58,19 +59,23 @@ export function createVisitNear<F extends TileFeature>(
   tilesPerRadius: (meters: number) => number,
 ): VisitNear<F> {
   const refresh = oncePerVersion(versionOf, () => tiles.clear());
+  // There are few radii, and a place is searched for several layers.
+  const perDegreeOf = memo(
+    (meters: number) =>
+      2 ** Math.round(Math.log2((tilesPerRadius(meters) * METERS_PER_DEGREE) / meters)),
+  );
 
   return (layer: Layer, location: Location, meters: number, visit: (feature: F) => void): void => {
     refresh();
-    const perDegree =
-      2 ** Math.round(Math.log2((tilesPerRadius(meters) * METERS_PER_DEGREE) / meters));
-    const layerTiles = tiles.layer(layer, perDegree, () => readerOf(layer));
-    // A line or outline is on each tile that it touches.
-    const seen = new Set<number>();
+    const layerTiles = tiles.layer(layer, perDegreeOf(meters), readerOf);
+    // A line or outline is on each tile that it touches. Around most places there is none.
+    let seen: Set<number> | null = null;
     for (const box of boxesAround(location, meters)) {
       for (const features of tiles.touching(layerTiles, box)) {
         for (const feature of features) {
           if (!isIn(box, feature)) continue;
           if (feature.box !== null) {
+            seen ??= new Set();
             if (seen.has(feature.id)) continue;
             seen.add(feature.id);
           }

@@ -108,6 +108,11 @@ export function createTopicRules(
       : layers.map((search) => (search !== null && parts.has(search.layer) ? null : search));
   }
 
+  function lacking(datasets: readonly DatasetName[], states: readonly string[]): MissingResult {
+    const cause = datasets.some((name) => outdatedOf().has(name)) ? 'outdated' : 'not_loaded';
+    return { reason: 'unavailable', cause, datasets, states };
+  }
+
   function decide(
     topic: TopicSlug,
     location: Location,
@@ -117,10 +122,6 @@ export function createTopicRules(
     const state = stateOf(area.county);
     const data = dataByState()(state).get(topic)!;
     const { missing, atBorders, layers } = data;
-    const lacking = (datasets: readonly DatasetName[], states: readonly string[]) => {
-      const cause = datasets.some((name) => outdatedOf().has(name)) ? 'outdated' : 'not_loaded';
-      return { reason: 'unavailable', cause, datasets, states } as const;
-    };
     if (missing.length > 0) return lacking(missing, [state]);
     const { category } = topicOf(topic);
     if (category === 'natural') {
