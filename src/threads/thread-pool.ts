@@ -79,8 +79,6 @@ export class ThreadPool implements AsyncDisposable, Disposable {
 interface PoolWork<Task, Result> extends Lane<Task, Result>, AsyncDisposable {
   /** Where the next task runs, for tasks that belong together. */
   choose(): Lane<Task, Result>;
-  /** The threads one by one, for tasks that belong together. */
-  lanes(): readonly Lane<Task, Result>[];
 }
 
 /** A work of a pool. Disposing of it waits for the tasks that were begun.
@@ -112,8 +110,6 @@ function makeWork<Task, Result>(
       choose().run(task, transfer),
 
     choose,
-    lanes: (): Lane<Task, Result>[] => threads.map(laneOf),
-
     async [Symbol.asyncDispose](): Promise<void> {
       const ended = own?.end();
       const ends = threads.map((thread) => thread.ask({ kind: 'end', work }));

@@ -3,7 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import { knownCounties } from '../../geo/us-counties.ts';
 import { knownCoverage } from '../../geo/us-coverage.ts';
 import { type ReadonlyTopicSets, TopicSets } from '../../store/answers/topic-set.ts';
-import { type Lane, moduleBeside, ThreadPool } from '../../threads/thread-pool.ts';
+import { makeTurn } from '../../threads/shared-turn.ts';
+import { inOrder, moduleBeside, ThreadPool } from '../../threads/thread-pool.ts';
 import type { LocalData } from '../frame/local-data.ts';
 import { addTo, enterPhase } from '../frame/progress.ts';
 import type { RunContext } from '../frame/run-context.ts';
@@ -11,10 +12,11 @@ import { onEnd, type Stop } from '../frame/stop.ts';
 import type { LookUpPlan, Plan } from '../plan/planning.ts';
 import type { CellNumbers } from '../plan/reach.ts';
 import { type CellTable, inMapOrder } from '../scan/cell-table.ts';
+import type { Scan } from '../scan/scan-input.ts';
 import type { LookupSetup, LookupTask, LookupThread, SharedCells } from './lookup-task.ts';
 
 export interface LookUpOptions {
-  /** The most threads; default: one per core. */
+  /** How many threads look up beside this one, in a pool of their own; default: those of the other cores. */
   readonly threads?: number;
   /** The module that the threads run; only tests name another one. */
   readonly module?: string;
@@ -26,17 +28,11 @@ export const CELLS_PER_BATCH = 1_000;
 /** A thread takes some 300 ms to start: fewer batches are not worth another one. */
 const BATCHES_PER_THREAD = 4;
 
-/** So few are looked up in this thread, before another one would have started. */
-const FEW_CELLS = 100;
-
 const MODULE = moduleBeside('lookup-task', import.meta.url);
 const LOSS_MODULE = moduleBeside('loss-task', import.meta.url);
 
 /** Looks up the missing topics of the plan's cells in the local data, on all cores. After an interrupt the batches in progress end; the
  * next run does not look up stored answers again.
- *
- * The threads take turns writing into the store: SQLite's writers poll for each other's transactions in steps of up to 100 ms, and here
- * the next thread is notified at once.
  * @returns why it ended early; null when everything was looked up
  * @throws LOCAL_DATA where the data was replaced since the plan, THREAD_FAILED where a thread ended unexpectedly */
 export async function lookUp(
@@ -45,7 +41,7 @@ export async function lookUp(
   data: LocalData,
   options: LookUpOptions = {},
 ): Promise<Stop | null> {
-  const asked = { order, cells: scan.cells, missing };
+  const asked = { order, scan, missing };
   const from = { data, source: context.source };
   return await lookUpCells(context, asked, from, { module: MODULE, ...options });
 }
@@ -53,12 +49,12 @@ export async function lookUp(
 /** Looks up the loss rates that the store lacks, as `lookUp` does topics. They cost nothing. */
 export async function lookUpLossRates(
   context: RunContext,
-  { scan: { cells }, fields: { rates } }: Pick<Plan, 'scan' | 'fields'>,
+  { scan, fields: { rates } }: Pick<Plan, 'scan' | 'fields'>,
 ): Promise<void> {
   if (rates?.source == null) return;
   const order = await rates.lacking();
   if (order.length === 0) return;
-  const asked = { order, cells, missing: new TopicSets(cells.size) };
+  const asked = { order, scan, missing: new TopicSets(scan.cells.size) };
   await lookUpCells(context, asked, context.losses!, { module: LOSS_MODULE });
   rates.mayHave(order);
 }
@@ -71,13 +67,13 @@ interface DataOfLookUp {
 
 interface AskedCells {
   readonly order: CellNumbers;
-  readonly cells: CellTable;
+  readonly scan: Pick<Scan, 'cells' | 'inThreads'>;
   readonly missing: ReadonlyTopicSets;
 }
 
 async function lookUpCells(
   context: RunContext,
-  { order, cells, missing }: AskedCells,
+  { order, scan, missing }: AskedCells,
   { data, source }: DataOfLookUp,
   { threads: most, module = MODULE }: LookUpOptions,
 ): Promise<Stop | null> {
@@ -90,7 +86,6 @@ async function lookUpCells(
   if (stop !== null) return stop;
   // After the listener is set, because the progress display may abort.
   enterPhase(progress, 'looking_up', { cells: order.length, cellsDone: 0 });
-  const isHere = most === undefined && order.length <= FEW_CELLS;
   const setup: LookupSetup = {
     dataFile: data.file,
     version: data.version,
@@ -99,33 +94,52 @@ async function lookUpCells(
     source,
     asOf: data.asOf,
     now: Math.max(data.asOf, effects.clock.now()),
-    cells: sortedCells(order, cells, missing),
-    known: isHere ? null : { coverage: knownCoverage(), counties: knownCounties() },
+    cells: sortedCells(order, scan.cells, missing),
+    turn: makeTurn(),
+    known: null,
   };
-  const lookUpIn = (lanes: readonly Lane<LookupTask, null>[]) =>
-    lookUpInThreads(
-      lanes,
-      order.length,
-      () => stop === null,
-      (done) => addTo(progress, { cellsDone: done }),
-    );
-  if (isHere) {
-    const { inThread } = (await import(module)) as { readonly inThread: LookupThread };
-    const runner = await inThread(setup);
-    try {
-      await lookUpIn([runner]);
-    } finally {
-      await runner.end?.();
-    }
-  } else {
-    const enough = Math.ceil(order.length / (CELLS_PER_BATCH * BATCHES_PER_THREAD));
-    const threads = Math.max(1, Math.min(most ?? availableParallelism(), enough));
-    using _young = allYoung();
-    await using pool = new ThreadPool({ threads, purpose: 'looked up locations' });
-    await using work = pool.begin<LookupSetup, LookupTask, null>(module, setup);
-    await lookUpIn(work.lanes());
-  }
+  using _young = allYoung();
+  const { inThread } = (await import(module)) as { readonly inThread: LookupThread };
+  await using here = endingLast(await inThread(setup));
+  await using own = threadsFor(order.length, most, scan);
+  const pool = own ?? scan.inThreads!.pool;
+  const known =
+    pool.threads === 0 ? null : { coverage: knownCoverage(), counties: knownCounties() };
+  await using work = pool.begin<LookupSetup, LookupTask, null>(
+    module,
+    { ...setup, known },
+    here.run,
+  );
+  const tasks = batchesOf(order.length, () => stop === null);
+  // A thread has its next batch before it has told of the last one.
+  const atOnce = 2 * pool.threads + 1;
+  for await (const [{ from, to }] of inOrder(tasks, atOnce, (task) => work.run(task)))
+    addTo(progress, { cellsDone: to - from });
   return progress.cellsDone < order.length ? stop : null;
+}
+
+function* batchesOf(count: number, mayGoOn: () => boolean): Generator<LookupTask> {
+  for (let from = 0; from < count && mayGoOn(); from += CELLS_PER_BATCH)
+    yield { from, to: Math.min(count, from + CELLS_PER_BATCH) };
+}
+
+/** What runs tasks in this thread, to be ended after the work that gives it some. */
+function endingLast({ run, end }: Awaited<ReturnType<LookupThread>>) {
+  return { run, [Symbol.asyncDispose]: async () => await end?.() };
+}
+
+/** A pool for so many cells; null where the threads that scanned are enough. A thread of its own takes 0.3 s and 90 MB, and V8 keeps its
+ * memory for eight seconds after its end. */
+function threadsFor(
+  cells: number,
+  most = availableParallelism() - 1,
+  { inThreads }: Pick<Scan, 'inThreads'>,
+): ThreadPool | null {
+  const enough = Math.floor(cells / (CELLS_PER_BATCH * BATCHES_PER_THREAD));
+  const threads = Math.min(most, enough);
+  return inThreads !== null && inThreads.pool.threads >= threads
+    ? null
+    : new ThreadPool({ threads, purpose: 'looked up locations' });
 }
 
 /** V8 puts all objects that a line of code makes into the memory of old ones, once most of the first ones stayed: a thread's memory grew by
@@ -133,39 +147,6 @@ async function lookUpCells(
 function allYoung(): Disposable {
   setFlagsFromString('--no-allocation-site-pretenuring');
   return { [Symbol.dispose]: () => setFlagsFromString('--allocation-site-pretenuring') };
-}
-
-/** Looks up cells batch by batch in all threads. Waits for all even if one fails: a thread that still writes must not outlive the run. */
-async function lookUpInThreads(
-  threads: readonly Lane<LookupTask, null>[],
-  count: number,
-  mayGoOn: () => boolean,
-  onCells: (cells: number) => void,
-): Promise<void> {
-  let next = 0;
-  let hasFailed = false;
-  let stored: Promise<unknown> = Promise.resolve();
-  async function lookUpIn(thread: Lane<LookupTask, null>): Promise<void> {
-    while (mayGoOn() && !hasFailed && next < count) {
-      const from = next;
-      next = Math.min(count, from + CELLS_PER_BATCH);
-      const cells = next - from;
-      await thread.run({ kind: 'look_up', from, to: next });
-      const turn = stored.then(() => thread.run({ kind: 'store' }));
-      // The next thread may write even if this one fails.
-      stored = turn.catch(() => {});
-      await turn;
-      onCells(cells);
-    }
-  }
-  const lanes = threads.map((thread) =>
-    lookUpIn(thread).catch((error: unknown) => {
-      hasFailed = true;
-      throw error;
-    }),
-  );
-  const failed = (await Promise.allSettled(lanes)).find((end) => end.status === 'rejected');
-  if (failed) throw failed.reason;
 }
 
 /** Puts cells into the order of the map. */

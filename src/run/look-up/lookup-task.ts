@@ -7,6 +7,7 @@ import { type CountyShapes, useCounties } from '../../geo/us-counties.ts';
 import { type KnownCoverage, useCoverage } from '../../geo/us-coverage.ts';
 import type { CellAnswers } from '../../store/answers/port.ts';
 import { type TopicSet, topicsIn } from '../../store/answers/topic-set.ts';
+import { inTurn, type SharedTurn } from '../../threads/shared-turn.ts';
 import type { InThread } from '../../threads/thread-messages.ts';
 import { openStoreAt } from '../frame/open-store-at.ts';
 import { type LookupTerms, placeAnswers } from './place-answers.ts';
@@ -26,6 +27,8 @@ export interface LookupSetup extends LookupTerms {
   readonly store: string;
   readonly source: number;
   readonly cells: SharedCells;
+  /** The threads write into the store one after the other. */
+  readonly turn: SharedTurn;
   /** What is known of the US, which each thread would read again; null in the thread that knows it. */
   readonly known: {
     readonly coverage: KnownCoverage;
@@ -33,10 +36,11 @@ export interface LookupSetup extends LookupTerms {
   } | null;
 }
 
-/** Looks up the cells from one up to, not including, another; `store` writes their answers into the store. */
-export type LookupTask =
-  | { readonly kind: 'look_up'; readonly from: number; readonly to: number }
-  | { readonly kind: 'store' };
+/** Looks up the cells from one up to, not including, another, and writes their answers into the store. */
+export interface LookupTask {
+  readonly from: number;
+  readonly to: number;
+}
 
 /** Looks up batches of cells. A thread has connections of its own to data and store: answers are never copied between threads.
  * @throws LOCAL_DATA if the data is not the plan's
@@ -59,7 +63,7 @@ export async function openLookup(
   setup: LookupSetup,
   answer: (data: OpenPlaceLookup, cell: Cell, missing: TopicSet) => CellAnswers,
 ): Promise<Awaited<ReturnType<LookupThread>>> {
-  const { cells, dataFile, known, now, source } = setup;
+  const { cells, dataFile, known, now, source, turn } = setup;
   if (known !== null) {
     useCoverage(known.coverage);
     useCounties(known.counties);
@@ -74,8 +78,6 @@ export async function openLookup(
   const clock = makeClock(() => now, systemClock.steady!);
   const store = await openStoreAt(setup.store, clock, owner, { isFree: true });
   const owned = opened.move();
-  let write = async () => {};
-
   /** One by one: the answers of a batch would outlive two collections of young objects, and fill the memory of old ones. */
   function* answersOf(from: number, to: number): Generator<CellAnswers> {
     for (let at = from; at < to; at++) {
@@ -87,11 +89,8 @@ export async function openLookup(
 
   return {
     async run(task) {
-      if (task.kind === 'store') {
-        await write();
-        return null;
-      }
-      write = store.packAnswers(source, answersOf(task.from, task.to));
+      const write = store.packAnswers(source, answersOf(task.from, task.to));
+      await inTurn(turn, write);
       return null;
     },
     async end() {

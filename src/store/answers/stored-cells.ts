@@ -14,11 +14,7 @@ import {
   write,
 } from '../../sql/sql-work.ts';
 import type { StoreStats } from '../port.ts';
-import {
-  type AnswerReader,
-  type PackedCell,
-  withoutRejections,
-} from './cell-answers.ts';
+import { type AnswerReader, type PackedCell, withoutRejections } from './cell-answers.ts';
 import { answersIn, answersSince, type Checked, checksumOf } from './packed-answers.ts';
 import { AREA_COLUMNS, isIntactArea, type StoredAreaRow } from './stored-areas.ts';
 import type { TextTable } from './text-table.ts';

@@ -7,9 +7,9 @@ import {
   statement,
   write,
 } from '../../sql/sql-work.ts';
+import { mergeCells } from '../answers/merged-cells.ts';
 import { packChanges } from '../answers/packed-changes.ts';
 import { mergeAreas } from '../answers/stored-areas.ts';
-import { mergeCells } from '../answers/merged-cells.ts';
 import type { StoredCells } from '../answers/stored-cells.ts';
 import { type LedgerTime, lockAccounts } from './account-locks.ts';
 import { type LedgerCall, moveCalls, type SettledCall } from './ledger-moves.ts';

@@ -1,0 +1,29 @@
+/** 1 while a thread has its turn, in memory that the threads share. */
+export type SharedTurn = Int32Array<SharedArrayBuffer>;
+
+/** So long a thread waits for its turn. One that has died while it had its own gives it to nobody. */
+const LONGEST_WAIT_MS = 2_000;
+
+/** Makes a turn for threads that write to one file. SQLite's writers poll for each other's transactions in steps of up to 100 ms; here the
+ * next thread is notified at once. */
+export function makeTurn(): SharedTurn {
+  return new Int32Array(new SharedArrayBuffer(4));
+}
+
+/** Does some work while no other thread does its own: one after the other. After the longest wait it is done all the same: the file has a lock
+ * of its own. */
+export async function inTurn(
+  turn: SharedTurn,
+  work: () => Promise<void>,
+  longestWaitMs = LONGEST_WAIT_MS,
+): Promise<void> {
+  while (Atomics.compareExchange(turn, 0, 0, 1) !== 0) {
+    if ((await Atomics.waitAsync(turn, 0, 1, longestWaitMs).value) === 'timed-out') break;
+  }
+  try {
+    await work();
+  } finally {
+    Atomics.store(turn, 0, 0);
+    Atomics.notify(turn, 0, 1);
+  }
+}
