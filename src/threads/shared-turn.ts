@@ -18,7 +18,11 @@ export async function inTurn(
   longestWaitMs = LONGEST_WAIT_MS,
 ): Promise<void> {
   while (Atomics.compareExchange(turn, 0, 0, 1) !== 0) {
-    if ((await Atomics.waitAsync(turn, 0, 1, longestWaitMs).value) === 'timed-out') break;
+    // Waiting for shared memory keeps no thread alive: one that had nothing else to do ended.
+    const alive = setInterval(() => {}, longestWaitMs);
+    const ended = await Atomics.waitAsync(turn, 0, 1, longestWaitMs).value;
+    clearInterval(alive);
+    if (ended === 'timed-out') break;
   }
   try {
     await work();
