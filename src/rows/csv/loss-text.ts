@@ -149,6 +149,8 @@ export function lossText({ losses, texts, format, columns }: LossTextSetup): Los
     const { bytes, words, numbers } = made;
     words[0] = encoded.copy(bytes, UNIT_BYTES);
     step.unit = 1 + Math.ceil(encoded.length / UNIT_BYTES);
+    // A rate of the record before, behind the text in its last unit, could make a NaN of it.
+    bytes.fill(0, UNIT_BYTES + encoded.length, UNIT_BYTES * step.unit);
     step.size = 0;
     step.count = 0;
     if (hasAmounts) makeSteps(number);
