@@ -22,9 +22,12 @@ type AddPlace = (gathered: ByteBuffer, place: number, values?: Float64Array, row
 /** Writes the fields of places as text. */
 export interface PlacedText {
   readonly add: AddPlace;
-  /** Reads ahead what the rows with the indexes from one to another need: their places are anywhere in memory. */
-  readonly readAhead: (places: ArrayLike<number>, from: number, to: number) => void;
+  /** Called before each row, by its index: at some of them reads ahead what it and the next ones need, whose places are anywhere in memory. */
+  readonly readAhead: (places: ArrayLike<number>, row: number) => void;
 }
+
+/** What their places need fits the processor's cache. */
+const ROWS_AHEAD = 32;
 
 /** Of the packed fields of a place; 18 natural topics take as much. */
 const BYTES_AHEAD = 256;
@@ -173,8 +176,10 @@ export function placedText(
   if (lossTexts !== null) touchers.push(lossTexts.touch);
   /** Of what was read ahead. */
   let sum = 0;
-  function readAhead(numbers: ArrayLike<number>, from: number, to: number): void {
-    for (const touch of touchers) sum = (sum + touch(numbers, from, to)) | 0;
+  function readAhead(numbers: ArrayLike<number>, row: number): void {
+    if (row % ROWS_AHEAD !== 0) return;
+    const to = Math.min(row + ROWS_AHEAD, numbers.length);
+    for (const touch of touchers) sum = (sum + touch(numbers, row, to)) | 0;
   }
 
   const add: AddPlace = (gathered, place, values, row = 0) => {

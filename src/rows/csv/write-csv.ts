@@ -31,9 +31,6 @@ export interface RowFormat {
 /** Of rows without added fields. */
 const NO_TEXT: PlacedText = { add() {}, readAhead() {} };
 
-/** What their places need fits the processor's cache. */
-const ROWS_AHEAD = 32;
-
 /** Makes the text of the places of an output. @param rateTexts as of `placedText` */
 export function textOfPlaces(
   places: OutputPlaces,
@@ -60,8 +57,7 @@ export function addBatch(
     gathered.addBytes(bytes, copied, cuts[at]!);
     for (let missing = cuts[at + 1]!; missing > 0; missing--) gathered.addText(separator);
     const index = first + row;
-    if (row % ROWS_AHEAD === 0)
-      readAhead(numbers, index, Math.min(index + ROWS_AHEAD, numbers.length));
+    readAhead(numbers, index);
     add(gathered, numbers[index]!, values, index);
     copied = cuts[at + 2]!;
   }
@@ -129,8 +125,7 @@ function pieceMaker(input: InputFile, setup: CsvWriteSetup): MakePiece<CsvPiece,
     for (let row = 0; row < lengths.length; row++) {
       gathered.addBytes(bytes, at, at + lengths[row]!);
       at += lengths[row]!;
-      if (row % ROWS_AHEAD === 0)
-        readAhead(numbers, row, Math.min(row + ROWS_AHEAD, numbers.length));
+      readAhead(numbers, row);
       add(gathered, numbers[row]!, values, row);
     }
     gathered.addBytes(bytes, at, bytes.length);
