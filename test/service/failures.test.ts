@@ -1,20 +1,26 @@
 import assert from 'node:assert/strict';
+import { copyFileSync } from 'node:fs';
 import test from 'node:test';
 import { PerilbookError } from '../../src/base/errors.ts';
 import { errorEnvelope } from '../../src/contract/envelopes.ts';
+import { openDataReadOnly } from '../../src/data/tables/data-database.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { isAccountsFailure } from '../../src/service/accounts/calls.ts';
 import {
   AREAS,
   AT_SEA,
+  damageAreas,
+  databaseFile,
   deliveries,
   HERE,
   info,
   NEXT_DOOR,
   NOON,
+  openSmallData,
   pathTo,
   type Reply,
+  releaseLater,
   request,
   StillClock,
   setUp,
@@ -273,6 +279,28 @@ test('only a failure of the accounts is reported once for all calls; a bug or an
     [new Error('odd'), false],
   ] as const)
     assert.equal(isAccountsFailure(error), isOfAccounts, String(error));
+});
+
+test('a damaged data file is told in the log with what to do, and a call that it fails costs nothing', async (t) => {
+  const file = databaseFile(t);
+  openSmallData(t, file, new StillClock()).pragma('wal_checkpoint(TRUNCATE)');
+  const damaged = `${file}.damaged`;
+  copyFileSync(file, damaged);
+  const data = openDataReadOnly(damaged);
+  releaseLater(t, () => data.close());
+  const errors: PerilbookError[] = [];
+  const onError = (error: unknown) => void errors.push(error as PerilbookError);
+  const { get, charged } = await setUp(t, { service: { data, onError } });
+  damageAreas(damaged);
+  assertFailure(await get(pathTo('/v1/drought/risk')), 500, 'INTERNAL');
+  assert.equal(charged(), 0);
+  const [{ code, message, hint }] = errors as [PerilbookError];
+  assert.equal(code, 'SERVICE_DATA');
+  assert.ok(message.startsWith(`The data file ${damaged} is damaged: `), message);
+  assert.match(hint, /^Put back a copy of it/);
+  const again = openDataReadOnly(damaged);
+  releaseLater(t, () => again.close());
+  await assert.rejects(setUp(t, { service: { data: again } }), { code: 'SERVICE_DATA' });
 });
 
 test('health needs no key and says whether the data is a sample', async (t) => {

@@ -1,7 +1,16 @@
-import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import Database from 'better-sqlite3';
 import type { Geometry, Polygon } from 'geojson';
 import type { Clock } from '../../src/base/clock.ts';
 import { SUBSCRIPTIONS, type Subscription } from '../../src/contract/subscriptions.ts';
@@ -264,6 +273,22 @@ export function openDatabase(t: TestContext, file: string = databaseFile(t)): Da
   const database = openDataDatabase(file);
   releaseLater(t, () => database.close());
   return database;
+}
+
+/** As a copy that is put back in place does: pages of tables change, and the file stays. */
+export function damageAreas(file: string): void {
+  const database = new Database(file);
+  const roots = database
+    .prepare<[], number>(
+      "SELECT rootpage FROM sqlite_schema WHERE name LIKE 'area%' AND rootpage > 0",
+    )
+    .pluck()
+    .all();
+  const size = database.pragma('page_size', { simple: true }) as number;
+  database.close();
+  const bytes = readFileSync(file);
+  for (const root of roots) bytes.fill(0x55, (root - 1) * size, root * size);
+  writeFileSync(file, bytes, { flag: 'r+' });
 }
 
 /** The accounts of a data file, or accounts in a file of their own. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { PerilbookError } from '../../base/errors.ts';
 import { counted, dateTime, grouped, isoDay } from '../../base/format-numbers.ts';
 import {
   customSubscription,
@@ -8,7 +9,7 @@ import {
   type Subscription,
 } from '../../contract/subscriptions.ts';
 import { isTopicSlug, TOPIC_SLUGS } from '../../contract/topics.ts';
-import { openDataReadOnly } from '../../data/tables/data-database.ts';
+import { openDataReadOnly, readingData } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import {
   accountsFileFor,
@@ -25,7 +26,7 @@ import { completeAddress, isPostgresAddress, shownAddress } from '../../sql/post
 import { type CliContext, dataFolder, printData, printResult, say } from '../frame/context.ts';
 import { refuseMissing } from '../frame/data-settings.ts';
 import { declareNamed, declareSold } from '../frame/sold-layers.ts';
-import { table } from '../messages/format.ts';
+import { colorFor, hintLine, table } from '../messages/format.ts';
 import { durationOption, pathGiven, type RunCommand, usageError } from '../options/command.ts';
 import type { CommandName, Flags } from '../options/command-table.ts';
 import { checkCommand } from './service-check.ts';
@@ -247,9 +248,16 @@ async function startCommand(
   if (flags.accounts !== undefined) refuseNoAccounts(files, flags);
   await using accounts = await accountsOpener(context, files);
   using data = openDataReadOnly(makeFolder(files.data));
-  const { topics, unavailable, withoutRecords, sample } = describeData(data);
-  const onError = (error: unknown) =>
-    say(context, `perilbook service: ${error instanceof Error ? error.message : error}`);
+  const { topics, unavailable, withoutRecords, sample } = readingData(files.data, () =>
+    describeData(data),
+  );
+  const onError = (error: unknown) => {
+    const todo =
+      error instanceof PerilbookError
+        ? `\n${hintLine(error, colorFor(context, context.stderr))}`
+        : '';
+    say(context, `perilbook service: ${error instanceof Error ? error.message : error}${todo}`);
+  };
   await using service = await startService({ data, accounts, port, onError });
   const accountsAt = shownAddress(files.accounts);
   say(

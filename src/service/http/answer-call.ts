@@ -2,7 +2,11 @@ import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import { isTopicSlug, NATURAL_SLUGS, PAID_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import { createAreaFinder } from '../../data/tables/area-finder.ts';
 import { createBoundaryCheck } from '../../data/tables/boundary-check.ts';
-import { createHeldVersion, type DataDatabase } from '../../data/tables/data-database.ts';
+import {
+  createHeldVersion,
+  type DataDatabase,
+  readingData,
+} from '../../data/tables/data-database.ts';
 import { createSampleWatch } from '../../data/tables/describe-data.ts';
 import { isMissing, resultText, type TextPart } from '../../data/topics/result-text.ts';
 import { createTopicAnswers, type RehearsedFailures } from '../../data/topics/topic-answers.ts';
@@ -54,7 +58,7 @@ export function createCallAnswers(
       call: isValidCall(asked) ? asked : null,
     }));
     const checks = await instance.check(presented);
-    const results = readAnswers(calls, checks, instance.now());
+    const results = readingData(data.name, () => readAnswers(calls, checks, instance.now()));
     const answered = results.filter((result): result is ReadAnswer => !('failure' in result));
     // Nothing is written for calls that are refused.
     const charged = answered.length === 0 ? [] : await instance.charge(answered);

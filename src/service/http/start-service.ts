@@ -5,7 +5,7 @@ import { inBatches } from '../../base/batches.ts';
 import { BUNDLE_KINDS } from '../../contract/credits.ts';
 import { HEADERS } from '../../contract/headers.ts';
 import { NATURAL_SLUGS } from '../../contract/topics.ts';
-import type { DataDatabase } from '../../data/tables/data-database.ts';
+import { type DataDatabase, readingData } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { isAccountsFailure } from '../accounts/calls.ts';
 import type { ServiceAccounts } from '../accounts/service-accounts.ts';
@@ -52,7 +52,7 @@ const CLOSE_TIMEOUT_MS = 10_000;
 const MOST_CALLS = 64;
 
 /** Starts the lookup service.
- * @throws PerilbookError USAGE when a radius is out of range or the port cannot be taken */
+ * @throws PerilbookError USAGE when a radius is out of range or the port cannot be taken, SERVICE_DATA where the data cannot be read */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { data, accounts, host = '127.0.0.1', onError = () => {} } = options;
   // Released in the opposite order: requests end, their charges are settled, and the instance reverses the rest.
@@ -62,7 +62,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const tracker = starting.use(
     new DeliveryTracker((outcomes) => instance.settle(outcomes), onOther),
   );
-  const answerCalls = createCallAnswers(data, instance, options);
+  const answerCalls = readingData(data.name, () => createCallAnswers(data, instance, options));
   const app = createWebServer(instance, onError, options.limits);
   starting.defer(() => closeWithin(app, options.closeTimeout ?? CLOSE_TIMEOUT_MS));
   // An answer with all topics takes so long that it gets a batch of its own.
@@ -127,7 +127,7 @@ function addRoutes(
     answer(request, reply, { kind: 'single', topic: (request.params as { topic: string }).topic }),
   );
   addReading(app, clock, '/healthz', 'as GET', (_, reply) => {
-    const { topics, sample } = describeData(data);
+    const { topics, sample } = readingData(data.name, () => describeData(data));
     return reply.send({ status: 'ok', topics: topics.length, sample });
   });
   addReading(app, clock, '/openapi.json', 'as GET', (_, reply) =>

@@ -110,7 +110,7 @@ export function addReading(
 }
 
 function failureOfError(error: unknown): FailureReply {
-  const { statusCode: status, code } = error as { statusCode?: unknown; code?: unknown };
+  const { statusCode: status } = error as { statusCode?: unknown };
   if (typeof status === 'number' && status >= 400 && status < 500) {
     return { failure: 'INVALID_PARAMETER', message: 'The request cannot be read', status };
   }
@@ -120,12 +120,15 @@ function failureOfError(error: unknown): FailureReply {
       message: 'The service cannot reach its accounts now',
     };
   }
-  // Another process holds the accounts file; this passes.
-  if (typeof code === 'string' && code.startsWith('SQLITE_BUSY')) {
+  // Another process holds the data or the accounts; this passes.
+  if (isBusy(error) || (error instanceof PerilbookError && isBusy(error.cause))) {
     return { failure: 'UPSTREAM_UNAVAILABLE', message: 'The service is busy' };
   }
   return { failure: 'INTERNAL', message: 'The service failed' };
 }
+
+const isBusy = (error: unknown): boolean =>
+  String((error as { code?: unknown } | undefined)?.code).startsWith('SQLITE_BUSY');
 
 /** Stops listening and lets requests in flight end; cuts the others after `ms` milliseconds. */
 export async function closeWithin(app: FastifyInstance, ms: number): Promise<void> {
