@@ -11,6 +11,7 @@ import type { Job, JobFolders } from '../job/settings.ts';
 import { requireFile } from '../rows/files/input-file.ts';
 import type { Streams } from '../rows/open/open-row-file.ts';
 import { type Connection, lossSourceOf } from '../run/frame/connection-kinds.ts';
+import type { RenewContext } from '../run/frame/present-data.ts';
 import { openStoreAt } from '../run/frame/open-store-at.ts';
 import {
   type Effects,
@@ -74,8 +75,7 @@ export interface OpenRunOptions extends Pick<RunOptions, 'progress' | 'interrupt
 
 export interface OpenRun extends AsyncDisposable {
   readonly context: RunContext;
-  /** Makes the context again, with the data that is on this machine now. @throws LOCAL_DATA */
-  readonly renew: () => Promise<RunContext>;
+  readonly renew: RenewContext;
 }
 
 /** Opens the store and the connection of a job and makes its context; disposing closes both. @throws STORE_*, KEY_*, LOCAL_DATA */

@@ -3,11 +3,13 @@ import type { Hazards } from '../columns/hazard-columns.ts';
 import { addedColumns, LEADING_COLUMNS } from '../columns/row.ts';
 import type { RowStatus } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
+import { withNewData } from '../host/connection.ts';
 import { libraryHost, makeEffects } from '../host/run-host.ts';
 import type { JobFile } from '../job/job-file.ts';
 import type { Job } from '../job/settings.ts';
 import type { TopicName } from '../job/topic-choice.ts';
 import { BatchRun, type Coordinate, codesInMemory } from '../run/batch-run.ts';
+import type { Connection } from '../run/frame/connection-kinds.ts';
 import { openContext } from '../run/frame/run-context.ts';
 import type { RunEvent } from '../run/frame/run-events.ts';
 import { type AnswerSource, connectSource, jobOfSource } from './answer-source.ts';
@@ -119,9 +121,11 @@ export function enrich<Row>(
     const host = libraryHost(defaultFolders(), {}, onEvent);
     await using opened = await connectSource(source, job, host);
     const { connection } = opened;
-    const ports = { connection, store, effects: makeEffects(host), interrupt: signal };
-    await using run = new BatchRun(await openContext(job, { ...ports, isContinued: true }), {
+    const ports = { store, effects: makeEffects(host), interrupt: signal, isContinued: true };
+    const contextWith = (given: Connection) => openContext(job, { ...ports, connection: given });
+    await using run = new BatchRun(await contextWith(connection), {
       onEvent,
+      renew: async () => await contextWith(withNewData(host, job, connection)),
       approve: async (prepared) => requireApproved(prepared, acceptPrice),
     });
     const names = columnNames(job);

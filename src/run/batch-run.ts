@@ -4,6 +4,8 @@ import type { Field } from '../contract/answer.ts';
 import { rowCodesOf, type TopicSlug } from '../contract/topics.ts';
 import { rowFields } from '../rows/placed-fields.ts';
 import type { RowFile } from '../rows/port.ts';
+import type { RunLimits } from '../store/runs/port.ts';
+import { type RenewContext, withPresentData } from './frame/present-data.ts';
 import { newProgress, type Progress } from './frame/progress.ts';
 import type { RunContext } from './frame/run-context.ts';
 import { type RunEvent, reportProgress } from './frame/run-events.ts';
@@ -75,6 +77,8 @@ function memoryRows(locations: readonly LocationInMemory[], codes: readonly stri
 }
 
 export interface BatchRunOptions {
+  /** Makes the context again where data on this machine was replaced. */
+  readonly renew: RenewContext;
   /** Gets the plan of a batch before anything is spent, and throws to refuse it; left out where the budget is the approval. */
   readonly approve?: (prepared: OpenedJob) => Promise<void>;
   readonly onEvent?: (event: RunEvent) => void;
@@ -84,7 +88,7 @@ export interface BatchRunOptions {
  * look-up) and join. All batches are one run in the ledger, with one budget, which its claims are checked against. The run begins with the
  * first batch that lacks an answer, and ends when this is disposed of. */
 export class BatchRun implements AsyncDisposable {
-  readonly #context: RunContext;
+  #context: RunContext;
   readonly #options: Required<BatchRunOptions>;
   readonly #status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as Record<
     RowStatus,
@@ -98,10 +102,10 @@ export class BatchRun implements AsyncDisposable {
 
   constructor(
     context: RunContext,
-    { approve = async () => {}, onEvent = () => {} }: BatchRunOptions = {},
+    { renew, approve = async () => {}, onEvent = () => {} }: BatchRunOptions,
   ) {
     this.#context = context;
-    this.#options = { approve, onEvent };
+    this.#options = { renew, approve, onEvent };
   }
 
   /** What the batches have spent so far. */
@@ -109,7 +113,8 @@ export class BatchRun implements AsyncDisposable {
     return this.#spent;
   }
 
-  /** The fields of the rows of a batch, in their order. @param codes the names of the columns after latitude and longitude */
+  /** The fields of the rows of a batch, in their order. Where data on this machine was replaced before anything was bought for them, the
+   * batch begins again with the new data. @param codes the names of the columns after latitude and longitude */
   async answer(
     locations: readonly LocationInMemory[],
     codes = codesInMemory(this.#context.job.topics),
@@ -117,11 +122,21 @@ export class BatchRun implements AsyncDisposable {
     const rowFile = memoryRows(locations, codes);
     const progress = { ...newProgress(), ...this.#spent };
     using _ = reportProgress(progress, this.#options.onEvent, () => this.#rows);
-    using prepared = await prepare(
-      { ...this.#context, setAside: new Map(), progress },
-      {},
-      rowFile,
+    const own = { setAside: new Map(), progress };
+    const renew = async () => {
+      this.#context = await this.#options.renew();
+      return { ...this.#context, ...own };
+    };
+    return await withPresentData({ ...this.#context, ...own }, renew, (current) =>
+      this.#answerRows(current, rowFile),
     );
+  }
+
+  async #answerRows(
+    context: RunContext,
+    rowFile: MemoryRows,
+  ): Promise<readonly (readonly Field[])[]> {
+    using prepared = await prepare(context, {}, rowFile);
     // The rest of a budget may pay for a place that lacks little. Every other reason holds for all places.
     const mayAsk = this.#stop === null || this.#stop.reason === 'budget';
     const { order, beside } = prepared.plan;
@@ -133,9 +148,10 @@ export class BatchRun implements AsyncDisposable {
     const fields = await openOutputFields(prepared, prepared.plan);
     const { status } = await writeOutput(prepared, prepared.plan.scan, fields);
     for (const name of ROW_STATUSES) this.#status[name] += status[name];
-    this.#rows += locations.length;
+    const written = rowFile.written();
+    this.#rows += written.length;
     // Read now: the fields are unpacked from the store, which the program may close.
-    return rowFile.written().map((fields) => this.#withReason(fields));
+    return written.map((fields) => this.#withReason(fields));
   }
 
   /** The error that the user must correct before more can be bought; null if there is none, and a later enrichment continues. */
@@ -187,7 +203,7 @@ export class BatchRun implements AsyncDisposable {
 }
 
 /** More batches may follow, at an unknown price: with a budget, the budget is what is planned. */
-function limitsOf({ job, plan }: OpenedJob): Parameters<typeof startRun>[1] {
+function limitsOf({ job, plan }: OpenedJob): RunLimits {
   return job.budget === null
     ? { plannedCredits: plan.price.credits, budget: plan.bounds.run }
     : { plannedCredits: job.budget, budget: job.budget };

@@ -1,4 +1,6 @@
 import { PerilbookError } from '../base/errors.ts';
+import { NO_OUTPUT } from '../job/settings.ts';
+import type { PartFiles } from '../rows/parts/part-files.ts';
 import type { RowFile } from '../rows/port.ts';
 import { openContext, type RunContext } from './frame/run-context.ts';
 import { makePlan, type Plan, type PlanOptions } from './plan/planning.ts';
@@ -18,17 +20,17 @@ export interface Prepared extends RunContext {
 export type OpenedJob = Prepared & Disposable;
 
 /** Scans and prices a job; spends nothing.
- * @param rowFile the rows, where they are not in the job's input file
+ * @param rowFile the rows; default: those of the job's input, which is opened
  * @throws INPUT_*, OUTPUT_UNWRITABLE, SCOPE_MISSING, STORE_* */
 export async function prepare(
   context: RunContext,
   options: PlanOptions = {},
-  rowFile?: RowFile,
+  rowFile?: RowFile | PartFiles,
 ): Promise<OpenedJob> {
   using opened = new DisposableStack();
   const scanned = opened.use(await scan(context, rowFile));
   refuseMixed(context, scanned);
-  if (rowFile === undefined) await checkRoom(context.job, scanned);
+  if (context.job.output !== NO_OUTPUT) await checkRoom(context.job, scanned);
   const prepared = await prepareScanned(context, scanned, options);
   const owned = opened.move();
   return { ...prepared, [Symbol.dispose]: () => owned.dispose() };

@@ -1,10 +1,12 @@
 import { PerilbookError } from '../base/errors.ts';
 import { createClient, requireSendable } from '../client/client.ts';
 import { Throttle } from '../client/throttle.ts';
-import { isDataReplaced } from '../data/tables/data-database.ts';
 import { isUnlimited } from '../job/account-settings.ts';
+import type { PartFiles } from '../rows/parts/part-files.ts';
+import type { RowFile } from '../rows/port.ts';
 import { total } from '../store/ledger/admission.ts';
-import type { FinalState } from '../store/runs/port.ts';
+import type { Store } from '../store/port.ts';
+import type { FinalState, RunLimits } from '../store/runs/port.ts';
 import { rowsAnsweredBefore } from './answered-before.ts';
 import { buyInRounds } from './buy/buying-rounds.ts';
 import { purchaseJob, type ServiceConnection } from './frame/connection-kinds.ts';
@@ -17,6 +19,7 @@ import {
   sourceLoss,
 } from './frame/earlier-output.ts';
 import { checkOutputs, isEarlierFile, outputFiles } from './frame/job-outputs.ts';
+import { type RenewContext, withPresentData } from './frame/present-data.ts';
 import { enterPhase, setIn } from './frame/progress.ts';
 import { contextOf, type RunContext } from './frame/run-context.ts';
 import { RunTimes } from './frame/run-times.ts';
@@ -26,6 +29,7 @@ import { decideOutput } from './output-decision.ts';
 import { type Plan, rowsWithAnswers } from './plan/planning.ts';
 import { spendingLimit } from './plan/spending.ts';
 import { type Prepared, prepare } from './prepare.ts';
+import { openJobInput } from './scan/scan-input.ts';
 import { lackingRows, pricePerPlace, runSummary } from './summary.ts';
 import type { RunSummary } from './summary-shapes.ts';
 import { openOutputFields } from './write/output-fields.ts';
@@ -43,38 +47,31 @@ export interface RunResult {
   readonly ratings: readonly TopicRatings[];
 }
 
-/** How often a run begins again with new data. A load takes longer than what a run reads before it holds its data. */
-const MOST_BEGINNINGS = 3;
-
 /** Runs a job from its input to its output, for the command, the library and the page. Where data on this machine is replaced before anything
- * was bought, it begins again with the new data.
+ * was bought, it begins again with the new data, as the same run.
  * @param options.approve gets the plan before anything is spent, and throws to refuse it
  * @returns the result, with the plan, which the caller disposes of
  * @throws OUTPUT_EXISTS where the output would lose answers */
 export async function runJob(context: RunContext, options: RunJobOptions): Promise<RunDone> {
-  let current = context;
-  for (let beginning = 1; ; beginning++) {
-    try {
-      return await runOnce(current, options);
-    } catch (error) {
-      // Standard input is read once.
-      const mayBegin = beginning < MOST_BEGINNINGS && context.job.input !== '-';
-      if (!mayBegin || !isDataReplaced(error)) throw error;
-      context.effects.notice(`${error.message}: it begins again with the new data.`);
-      current = await options.renew();
-    }
-  }
+  const { job, effects, store } = context;
+  // Once: standard input cannot be opened again.
+  const input = await openJobInput(job, effects.streams);
+  return await recorded(store, (begin) =>
+    withPresentData(context, options.renew, (current) => runOnce(current, input, begin, options)),
+  );
 }
 
 async function runOnce(
   context: RunContext,
+  input: RowFile | PartFiles,
+  begin: BeginRun,
   { approve, renew: _, ...options }: RunJobOptions,
 ): Promise<RunDone> {
   using opened = new DisposableStack();
-  const prepared = opened.use(await prepare(context));
+  const prepared = opened.use(await prepare(context, {}, input));
   const earlier = await refuseLoss(prepared, options);
   await approve(prepared);
-  const result = await run(prepared, { ...options, earlier });
+  const result = await runPrepared(prepared, begin, { ...options, earlier });
   const owned = opened.move();
   return { prepared, result, [Symbol.dispose]: () => owned.dispose() };
 }
@@ -87,8 +84,7 @@ export interface RunDone extends Disposable {
 
 export interface RunJobOptions extends OutputOptions {
   readonly approve: (prepared: Prepared) => void | Promise<void>;
-  /** Makes the context again, with the data that is on this machine now. */
-  readonly renew: () => Promise<RunContext>;
+  readonly renew: RenewContext;
 }
 
 interface OutputOptions {
@@ -127,18 +123,40 @@ async function refuseLoss(
  * all rows, also after a failure; an earlier output that says more stays as it is (`decideOutput`). An interrupt stops new calls and
  * batches; calls and batches in progress end, and the output is still written. @throws as `runJob` */
 export async function run(prepared: Prepared, options: OutputOptions = {}): Promise<RunResult> {
+  return await recorded(prepared.store, (begin) => runPrepared(prepared, begin, options));
+}
+
+async function runPrepared(
+  prepared: Prepared,
+  begin: BeginRun,
+  options: OutputOptions,
+): Promise<RunResult> {
   const { job, store, plan } = prepared;
   checkPurchase(prepared);
   const { force = false, earlier = await refuseLoss(prepared, options) } = options;
   await checkOutputs(job, plan.scan.rowFile, store, force);
-  const number = await startRun(prepared);
+  return await fetchAndWrite(prepared, await begin(prepared), earlier);
+}
+
+/** Records that a run begins, or begins again with another plan. @returns its number */
+type BeginRun = (prepared: Prepared) => Promise<number>;
+
+/** Does the work of one run, and records that it stopped where the work fails. */
+async function recorded<T>(store: Store, work: (begin: BeginRun) => Promise<T>): Promise<T> {
+  let number: number | null = null;
+  const begin: BeginRun = async (prepared) => {
+    if (number === null) number = await startRun(prepared);
+    else await store.replanRun(number, limitsOf(prepared));
+    return number;
+  };
   try {
-    return await fetchAndWrite(prepared, number, earlier);
+    return await work(begin);
   } catch (error) {
     // If the store failed, this fails too. Report the first error.
-    await store
-      .finishRun(number, { state: 'stopped', resumeAfter: null, summary: null })
-      .catch(() => {});
+    if (number !== null)
+      await store
+        .finishRun(number, { state: 'stopped', resumeAfter: null, summary: null })
+        .catch(() => {});
     throw error;
   }
 }
@@ -203,10 +221,8 @@ async function fetchAndWrite(
 }
 
 /** Records the start of a run in the store. @param limits differ from the plan's where more batches of rows follow */
-export async function startRun(
-  { job, store, plan, connection }: Prepared,
-  { plannedCredits, budget } = { plannedCredits: plan.price.credits, budget: plan.bounds.run },
-): Promise<number> {
+export async function startRun(prepared: Prepared, limits = limitsOf(prepared)): Promise<number> {
+  const { job, store, connection } = prepared;
   return await store.startRun({
     job: job.name,
     input: job.input,
@@ -214,11 +230,15 @@ export async function startRun(
     account: connection.kind === 'local' ? '' : job.account.name,
     // Made-up answers say nothing of a paid account, also where a job gives them its name: its next run would have no quota.
     ...(connection.kind === 'local' || isUnlimited(job) ? {} : { terms: job.account }),
-    plannedCredits,
-    budget,
+    ...limits,
     settings: job.given,
   });
 }
+
+const limitsOf = ({ plan }: Prepared): RunLimits => ({
+  plannedCredits: plan.price.credits,
+  budget: plan.bounds.run,
+});
 
 /** Buys or looks up the missing answers, in a started run. @returns why it ended early; null if it did not */
 export async function getAnswers(

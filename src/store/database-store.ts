@@ -53,7 +53,14 @@ import { giveUpCalls, settleCalls } from './ledger/settle-calls.ts';
 import type { Compaction, Owner, Store } from './port.ts';
 import { readPlaces } from './read-places.ts';
 import type { RunsPort } from './runs/port.ts';
-import { endRun, forgetRuns, insertRun, readAccounts, readRuns } from './runs/stored-runs.ts';
+import {
+  endRun,
+  forgetRuns,
+  insertRun,
+  readAccounts,
+  readRuns,
+  replanRun,
+} from './runs/stored-runs.ts';
 
 interface StoreSettings extends LedgerTime {
   /** For messages: the file, or the address. */
@@ -294,6 +301,7 @@ function runsOn(tables: ClaimTable, { moved }: Pick<OpenedDatabase, 'moved'>): R
   return {
     startRun: (run) => change(() => insertRun(database, run, owner)),
     ledgerAccounts: () => ask(readAccounts),
+    replanRun: (run, limits) => change(() => replanRun(run, limits)),
     finishRun: (run, end) => change(() => endRun(database, run, end)),
     runs: ({ job } = {}) => ask(() => readRuns(job, owner)),
     forgetRuns: (before) => change(() => forgetRuns(database, before)),

@@ -237,7 +237,7 @@ const buyRows: Buy = async (harness, job, options, count) => {
   };
   const batches: OpenedJob[] = [];
   const approve = async (prepared: OpenedJob) => void batches.push(prepared);
-  await using run = new BatchRun(context, { approve, onEvent });
+  await using run = new BatchRun(context, { renew: async () => context, approve, onEvent });
   for (const [lat, lng] of places(count)) {
     if (run.refusal !== null) break;
     if ((await run.answer([[lat, lng]]).catch(isNoWay)) === null) break;

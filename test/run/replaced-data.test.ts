@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
+import { enrich, local, type RunEvent } from '../../src/index.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
 import type { Connection } from '../../src/run/frame/connection-kinds.ts';
 import { readLocalData } from '../../src/run/frame/local-data.ts';
@@ -10,7 +12,9 @@ import { openStoreAt } from '../../src/run/frame/open-store-at.ts';
 import { openContext } from '../../src/run/frame/run-context.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { run, runJob } from '../../src/run/run-job.ts';
-import { releaseLater } from '../service/small-data.ts';
+import { perilbook } from '../cli/command-line.ts';
+import { localFile, openScene, rowsOf } from '../library/library-scene.ts';
+import { damageAreas, releaseLater } from '../service/small-data.ts';
 import { column, type Harness, openHarness, places } from './harness.ts';
 
 /* Data on this machine that is loaded, or damaged, while a run goes on. */
@@ -20,22 +24,6 @@ function replaceData(file: string): void {
   const database = new Database(file);
   database.exec('CREATE TABLE made_by_a_load (a); DROP TABLE made_by_a_load');
   database.close();
-}
-
-/** As a copy that is put back in place does: pages of tables change, and the file stays. */
-function damage(file: string): void {
-  const database = new Database(file);
-  const roots = database
-    .prepare<[], number>(
-      "SELECT rootpage FROM sqlite_schema WHERE name LIKE 'area%' AND rootpage > 0",
-    )
-    .pluck()
-    .all();
-  const size = database.pragma('page_size', { simple: true }) as number;
-  database.close();
-  const bytes = readFileSync(file);
-  for (const root of roots) bytes.fill(0x55, (root - 1) * size, root * size);
-  writeFileSync(file, bytes, { flag: 'r+' });
 }
 
 async function scene(t: TestContext, count: number) {
@@ -67,6 +55,11 @@ test('a run whose data is replaced before its look-up begins again with the new 
     [`The data in ${file} was replaced while the run began: it begins again with the new data.`],
   );
   assert.equal(column(output(), 'hazard_status').length, 150);
+  assert.deepEqual(
+    (await store.runs()).map(({ state }) => state),
+    ['complete'],
+    'both beginnings are one run',
+  );
 
   loads = 100;
   const more: JobFile = { topics: ['tornado'], output: 'more.csv' };
@@ -76,7 +69,70 @@ test('a run whose data is replaced before its look-up begins again with the new 
     message: /was replaced while the run began/,
   });
   assert.equal(100 - loads, 3);
-  assert.ok((await store.runs()).every(({ state }) => state !== 'running'));
+  assert.deepEqual(
+    (await store.runs()).map(({ state }) => state),
+    ['stopped', 'complete'],
+  );
+});
+
+test('rows on standard input are read once, and a run of them begins again with the new data', async (t) => {
+  const harness = await scene(t, 0);
+  const { file, output } = harness;
+  const settings: JobFile = { input: '-', topics: ['hail'] };
+  const renew = () => harness.open(settings, { connection: localConnection(file, harness) });
+  const context = await renew();
+  const rows = places(150).map(([lat, lng]) => `${lat},${lng}\n`);
+  (context.effects.streams.stdin as PassThrough).end(`lat,lng\n${rows.join('')}`);
+  let loads = 1;
+  const approve = () => {
+    if (loads-- > 0) replaceData(file);
+  };
+  using done = await runJob(context, { approve, renew });
+  assert.deepEqual([done.result.state, done.result.summary.status.ok], ['complete', 150]);
+  assert.equal(column(output(), 'hazard_status').length, 150);
+});
+
+test('rows of a program are answered from the new data where the data is replaced between two batches', async (t) => {
+  const { harness, store } = await openScene(t);
+  const file = localFile(harness);
+  const notices: string[] = [];
+  const onEvent = (event: RunEvent) => {
+    if (event.type === 'notice') notices.push(event.message);
+  };
+  const options = { topics: ['hail'], source: local({ file }), store, batch: 2, onEvent } as const;
+  const statuses: string[] = [];
+  for await (const { status } of enrich(rowsOf(places(6)), options)) {
+    if (statuses.push(status) === 2) replaceData(file);
+  }
+  assert.deepEqual(statuses, Array(6).fill('ok'));
+  assert.deepEqual(notices, [
+    `The data in ${file} was replaced while the run began: it begins again with the new data.`,
+  ]);
+});
+
+test('a command that begins again tells an equal plan once, and is one run in status', async (t) => {
+  const { folder, database } = await scene(t, 20);
+  const file = join(folder, 'perilbook/data.db');
+  mkdirSync(dirname(file));
+  database.exec(`VACUUM INTO '${file}'`);
+  const options = { folder, env: { XDG_DATA_HOME: folder } };
+  let isReplaced = false;
+  const { code, stderr } = await perilbook(['run', 'input.csv', '--topics', 'hail'], {
+    ...options,
+    onStderr: (text) => {
+      if (isReplaced || !text.includes('places to look up')) return;
+      isReplaced = true;
+      replaceData(file);
+    },
+  });
+  assert.deepEqual([code, isReplaced], [0, true], stderr);
+  assert.match(stderr, /it begins again with the new data/);
+  assert.equal(stderr.split('places to look up').length, 2, stderr);
+  const { stdout } = await perilbook(['status', '--json'], options);
+  assert.deepEqual(
+    JSON.parse(stdout).map(({ state }: { state: string }) => state),
+    ['complete'],
+  );
 });
 
 test('what was bought is written where the data beside it is replaced meanwhile', async (t) => {
@@ -128,7 +184,7 @@ for (const [count, where] of [
     copyFileSync(harness.file, file);
     const connection = localConnection(file, harness);
     using prepared = await prepare(await harness.open({ topics: ['hail'] }, { connection }));
-    damage(file);
+    damageAreas(file);
     await assert.rejects(
       run(prepared),
       (error: { code?: string; message: string; hint: string }) => {

@@ -848,9 +848,12 @@ export function testStore(
     const { run } = await terms();
     await buy(LA, 'single', { charge: 'unknown', answers: [] });
     const end = { state: 'paused', resumeAfter: 7, summary: { rows: 1 } } as const;
+    // Begun again with other data.
+    const limits = { plannedCredits: RUN.plannedCredits + 2, budget: RUN.budget + 1 };
+    await store.replanRun(run, limits);
     await store.finishRun(run, end);
     const [latest] = await store.runs({ job: 'job' });
-    assert.partialDeepStrictEqual(latest, { run, charged: 0, unknown: 1, ...end });
+    assert.partialDeepStrictEqual(latest, { run, charged: 0, unknown: 1, ...limits, ...end });
     assert.deepEqual(await store.runs({ job: 'another' }), []);
     const unknown = { credits: { charged: 0, unknown: 1, inFlight: 0 } };
     const sums = async (by: 'run' | 'job' | 'kind', job: string) =>

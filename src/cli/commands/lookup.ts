@@ -42,7 +42,7 @@ export const lookupCommand: RunCommand<Flags<'lookup'>> = async (context, flags,
     const words = { what: 'look-up', spending: `Add --yes or --budget ${limit}.` };
     await approveSpending(context, flags, prepared, words, true);
   };
-  await using run = new BatchRun(opened.context, { approve });
+  await using run = new BatchRun(opened.context, { renew: opened.renew, approve });
   const [fields] = await run.answer([[typed.lat, typed.lng]]);
   run.end();
   if (run.refusal !== null) throw run.refusal;

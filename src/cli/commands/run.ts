@@ -6,7 +6,7 @@ import type { Job } from '../../job/settings.ts';
 import { runFacts } from '../../run/estimate.ts';
 import { topicsOnlyBefore } from '../../run/frame/earlier-output.ts';
 import { outputFiles, rowsOutput, writtenOutputs } from '../../run/frame/job-outputs.ts';
-import { prepareAgain } from '../../run/prepare.ts';
+import { type Prepared, prepareAgain } from '../../run/prepare.ts';
 import { runJob } from '../../run/run-job.ts';
 import type { Store } from '../../store/port.ts';
 import { approveSpending, asksToSpend, canAsk } from '../frame/ask-approval.ts';
@@ -128,6 +128,7 @@ async function planAndRun(
       trace: flags.debug ? notice : undefined,
     }),
   );
+  let approved: { readonly text: string; readonly most: number } | null = null;
   const done = await runJob(opened.context, {
     renew: opened.renew,
     force: flags.force === true,
@@ -136,22 +137,24 @@ async function planAndRun(
     approve: async (prepared) => {
       show.pause();
       const isAsked = asksToSpend(context, flags, prepared);
-      if (context.log === undefined) {
-        const style = styleOf(context);
-        const lines = runPlanMessages(prepared, context.workingFolder, style);
-        const first = await firstRowMessages(prepared, style.width);
-        // On a terminal the progress goes again, and a blank line comes before the result.
-        const isApart =
-          first.length === 0 && lines.includes('') && (isAsked || context.stderr.isTTY !== true);
-        say(messages, [...lines, ...(isApart ? [''] : []), ...first].join('\n'));
-      } else if (!flags.quiet) context.log('info', 'planned', { plan: prepared.summary });
-      for (const line of isAsked ? lostMessage({ words, flags }, prepared, lost, false) : [])
-        say(messages, line);
-      const how = {
-        what: 'run',
-        spending: `Add --yes or --budget ${prepared.summary.credits_limit}, or set budget: in the job file.`,
-      };
-      await approveSpending(context, flags, prepared, how, job.input !== '-');
+      const text =
+        context.log === undefined
+          ? await planText(context, prepared, isAsked)
+          : JSON.stringify(prepared.summary);
+      const { credits_limit: most } = prepared.summary;
+      // A run that begins again with new data: the same plan is not told, nor asked, again.
+      if (text !== approved?.text || most !== approved.most) {
+        if (context.log === undefined) say(messages, text);
+        else if (!flags.quiet) context.log('info', 'planned', { plan: prepared.summary });
+        for (const line of isAsked ? lostMessage({ words, flags }, prepared, lost, false) : [])
+          say(messages, line);
+        const how = {
+          what: 'run',
+          spending: `Add --yes or --budget ${most}, or set budget: in the job file.`,
+        };
+        await approveSpending(context, flags, prepared, how, job.input !== '-');
+      }
+      approved = { text, most };
       show.resume(runFacts(prepared));
     },
   }).catch((error: unknown) => {
@@ -161,6 +164,21 @@ async function planAndRun(
     throw error;
   });
   return owned.use(done);
+}
+
+/** The plan in words, with what is to be said of its first row. */
+async function planText(
+  context: CliContext,
+  prepared: Prepared,
+  isAsked: boolean,
+): Promise<string> {
+  const style = styleOf(context);
+  const lines = runPlanMessages(prepared, context.workingFolder, style);
+  const first = await firstRowMessages(prepared, style.width);
+  // On a terminal the progress goes again, and a blank line comes before the result.
+  const isApart =
+    first.length === 0 && lines.includes('') && (isAsked || context.stderr.isTTY !== true);
+  return [...lines, ...(isApart ? [''] : []), ...first].join('\n');
 }
 
 /** A run, and the topics that its earlier output has and the job does not ask for. */

@@ -24,11 +24,11 @@ export interface Scan extends RowTally, Disposable {
 }
 
 /** The first pass: streams the input once, checks each location, collects the distinct cells. Spends nothing.
- * @param rowFile the rows, where they are not in the job's input file
+ * @param rowFile the rows; default: those of the job's input, which is opened
  * @throws INPUT_*, SERVICE_DATA where the boundaries are not here */
 export async function scan(
   { job, connection, effects, progress }: RunContext,
-  rowFile?: RowFile,
+  rowFile?: RowFile | PartFiles,
 ): Promise<Scan> {
   // Local answers are free, so areas save nothing.
   const scannedFor = connection.kind === 'local' ? { ...job, areas: null } : job;

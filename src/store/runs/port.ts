@@ -42,7 +42,13 @@ export interface LedgerAccount extends AccountTerms {
   readonly name: string;
 }
 
-export interface NewRun {
+/** What a run may spend. */
+export interface RunLimits {
+  readonly plannedCredits: number;
+  readonly budget: number;
+}
+
+export interface NewRun extends RunLimits {
   readonly job: string;
   readonly input: string;
   readonly output: string;
@@ -50,8 +56,6 @@ export interface NewRun {
   readonly account: string;
   /** The terms of the account; absent where they stay as they were. */
   readonly terms?: AccountTerms;
-  readonly plannedCredits: number;
-  readonly budget: number;
   /** What the run was asked for, as a job file, without keys. */
   readonly settings?: unknown;
 }
@@ -65,6 +69,8 @@ export interface RunConclusion {
 /** The runs, and the terms under which they spent. */
 export interface RunsPort {
   startRun(run: NewRun): Promise<number>;
+  /** Changes the limits of a run that begins again, before it has spent. */
+  replanRun(run: number, limits: RunLimits): Promise<void>;
   finishRun(run: number, end: RunConclusion): Promise<void>;
   runs(filter?: { readonly job?: string }): Promise<readonly RunRecord[]>;
   /** Forgets runs that ended before a time; returns how many. Their calls stay in the ledger. */

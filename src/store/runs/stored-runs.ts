@@ -8,7 +8,14 @@ import {
 } from '../../sql/sql-work.ts';
 import { storedJson } from '../answers/stored-json.ts';
 import type { Owner } from '../port.ts';
-import type { AccountTerms, LedgerAccount, NewRun, RunConclusion, RunRecord } from './port.ts';
+import type {
+  AccountTerms,
+  LedgerAccount,
+  NewRun,
+  RunConclusion,
+  RunLimits,
+  RunRecord,
+} from './port.ts';
 
 type StoredRun = Omit<RunRecord, 'settings' | 'summary'> & {
   readonly settings: string | null;
@@ -49,6 +56,12 @@ export function* insertRun({ dialect }: SqlDatabase, run: NewRun, owner: Owner):
     yield* write(statement(sql, [run.account, JSON.stringify(terms), row!.id]));
   }
   return row!.id;
+}
+
+/** Records the limits of a run that begins again. */
+export function replanRun(run: number, { plannedCredits, budget }: RunLimits): SqlWork<void> {
+  const sql = 'UPDATE runs SET planned_credits = $2, budget = $3 WHERE id = $1';
+  return write(statement(sql, [run, plannedCredits, budget]));
 }
 
 /** Records how a run has ended. */
