@@ -76,5 +76,6 @@ function elsewhere(verdict: Extract<Verdict, { kind: 'answered' }>, asked: Locat
 function asUnexplained(verdict: Rejected | NoData): Refused {
   const reason = `(${verdict.status})`;
   const message = `${verdict.message}; it came from ${CACHE}`;
-  return { ...verdict, kind: 'unexplained', isScopeNamed: false, reason, message };
+  const refused = { isScopeNamed: false, isOfService: true, reason, message };
+  return { ...verdict, kind: 'unexplained', ...refused };
 }

@@ -74,6 +74,8 @@ export interface Refused extends VerdictBase {
   /** It says that the key lacks this scope: by the code for it, or in words that name the scope or the topic. A page of a firewall does not,
    * nor does a rate in words of another language. */
   readonly isScopeNamed: boolean;
+  /** Its body is JSON, as the errors of services are: not a page of another server. */
+  readonly isOfService: boolean;
 }
 
 /** No answer arrived. */
@@ -142,7 +144,14 @@ function ofAnswer(
     const { reason, message } = reading;
     const unusable = { ...base, charged: chargeOf(cost), message };
     if (reading.isLimit)
-      return { ...unusable, kind: 'limit', status: 200, reason: message, isScopeNamed: false };
+      return {
+        ...unusable,
+        kind: 'limit',
+        status: 200,
+        reason: message,
+        isScopeNamed: false,
+        isOfService: true,
+      };
     return { ...unusable, kind: 'malformed', reason };
   }
   const { results, timestamp, resolved, fingerprint } = reading;
@@ -262,7 +271,8 @@ function ofStatus(exchange: Received, sent: PricedCall, now: number): Verdict {
         kind === 'redirected'
           ? redirectMessage(status, headers.location)
           : `${happened(kind, status, isScopeNamed)}${stated} ${reason}`;
-      return { ...base, kind, status, reason, isScopeNamed, message };
+      const isOfService = content.kind === 'json';
+      return { ...base, kind, status, reason, isScopeNamed, isOfService, message };
     }
   }
 }

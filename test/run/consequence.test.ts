@@ -235,12 +235,13 @@ test('a service that answers nothing is timed from the first failure, and whatev
   const slow = received(429, error('RATE_LIMITED'));
   const since = (exchange: Exchange, context: object) =>
     consequence(exchange, STANDARD, context).unansweredSince;
-  for (const failed of [slow, received(502, ''), received(200, 'a page')]) {
+  const page = received(404, '<html><title>Not Found</title></html>');
+  for (const failed of [slow, received(502, ''), received(200, 'a page'), page]) {
     assert.equal(since(failed, { at: 7 }), 7);
     assert.equal(since(failed, { at: 9, unansweredSince: 7 }), 7);
   }
   // They neither begin nor end it.
-  assert.equal(since(received(404, ''), { at: 9 }), null);
+  assert.equal(since(received(404, error('NO_SUCH_PLACE')), { at: 9 }), null);
   assert.equal(since(received(403, ''), { at: 9, unansweredSince: 7 }), 7);
   for (const answered of [
     received(200, envelopeOf(STANDARD)),

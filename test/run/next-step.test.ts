@@ -26,6 +26,7 @@ const refused = (kind: Refused['kind'], rate: Partial<Rate> = {}): Refused => ({
   charged: 0,
   status: 402,
   isScopeNamed: false,
+  isOfService: true,
   reason: '',
   rate: { ...NO_RATE, ...rate },
 });
@@ -203,7 +204,9 @@ test('a run in which nobody is answered goes on for ten minutes in all, however 
     [transport('unknown', 'TOTAL_TIMEOUT'), 750, 'retry', 'stop service_down'],
     [transport('unknown', 'BODY_TOO_LARGE'), 0, 'give_up', 'stop service_down'],
     [malformed, 0, 'give_up', 'stop service_down'],
-    // These say something of their own, and come at once.
+    // A page of another server.
+    [{ ...refused('unexplained'), isOfService: false }, 0, 'give_up', 'stop service_down'],
+    // These say something of their own.
     [refused('unexplained'), -1, 'give_up', 'give_up'],
     [refused('forbidden'), -1, 'replan', 'replan'],
   ] as const) {

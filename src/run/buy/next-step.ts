@@ -157,14 +157,17 @@ export function decideNextStep(question: TriedVerdict): NextStep {
 
 /** The steady time since which the service has answered nothing, after a verdict at `at`; null while it answers.
  * @param since the same before it */
-export function unansweredSince(
-  { kind }: Verdict,
-  since: number | null,
-  at: number,
-): number | null {
-  const { sign } = STEPS[kind];
+export function unansweredSince(verdict: Verdict, since: number | null, at: number): number | null {
+  const sign = signOf(verdict);
   if (sign === 'answer') return null;
   return since ?? (sign === 'nothing' ? at : null);
+}
+
+/** A refusal in the service's own words may concern the place alone: the next ones may be answered. A page is no word of the service. */
+function signOf(verdict: Verdict): Sign {
+  return verdict.kind === 'unexplained' && !verdict.isOfService
+    ? 'nothing'
+    : STEPS[verdict.kind].sign;
 }
 
 function stepsOf(verdict: Verdict): Omit<Steps, 'sign'> {
@@ -176,7 +179,7 @@ function stepsOf(verdict: Verdict): Omit<Steps, 'sign'> {
  * an hour, and three waits of nine minutes for each call four hours. */
 function withinPatience({ verdict, unansweredMs = 0 }: TriedVerdict, next: NextStep): NextStep {
   const isOpen = next.step === 'retry' || next.step === 'give_up';
-  if (!isOpen || STEPS[verdict.kind].sign !== 'nothing') return next;
+  if (!isOpen || signOf(verdict) !== 'nothing') return next;
   const waitMs = next.step === 'retry' ? next.afterMs : 0;
   if (unansweredMs + waitMs <= LONGEST_ASKED_MS) return next;
   if (verdict.rate.retryAfterMs !== null) return pauseFor(waitMs, verdict, 'service_down');
