@@ -236,14 +236,16 @@ test('the currency that stands at an amount, and that of a file whose columns do
     ['-US$ 5', 'US$'],
   ] as const)
     assert.equal(currencyMark(text), mark, text);
-  const found = (names: string[], ...texts: string[]) =>
-    amountCurrency({ currency: null }, names, texts);
+  const found = (names: string[], ...texts: string[]) => {
+    const { given, assumed } = amountCurrency({ currency: null }, names, texts);
+    return given ?? assumed;
+  };
   assert.equal(found(['price'], '5', '1.234,50 €', '€7', '$9'), 'EUR');
   assert.equal(found(['Price (EUR)'], '$9'), 'EUR');
   assert.equal(found(['TIV [£]']), 'GBP');
   assert.equal(found(['price'], 'C$1,000', '5'), 'CAD');
   assert.equal(found(['price'], '5', 'APT 5', 'n/a'), null);
-  assert.equal(amountCurrency({ currency: 'CAD' }, ['Price (EUR)'], ['€5']), 'CAD');
+  assert.equal(amountCurrency({ currency: 'CAD' }, ['Price (EUR)'], ['€5']).given, 'CAD');
   assert.deepEqual(['$', 'US$', '₹', 'Kr', 'USD'].map(currencyOfMark), [
     'USD',
     'USD',

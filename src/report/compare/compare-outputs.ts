@@ -5,13 +5,13 @@ import { rowCodesOf } from '../../contract/topics.ts';
 import { rateOfPlace } from '../../formats/packed/place-losses.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
 import type { Job } from '../../job/settings.ts';
-import { isPartFiles } from '../../rows/parts/part-files.ts';
-import type { Row, RowSource } from '../../rows/port.ts';
+import { isPartFiles, type PartFiles } from '../../rows/parts/part-files.ts';
+import type { Row, RowFile, RowSource } from '../../rows/port.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { currencyColumn, parseCurrency } from '../../run/scan/currency.ts';
-import { findLayout, type Layout } from '../../run/scan/layout.ts';
+import type { Layout } from '../../run/scan/layout.ts';
 import { locate, rowValue, valueIfAny } from '../../run/scan/read-row.ts';
-import { openJobInput } from '../../run/scan/scan-input.ts';
+import { openJobInput, scanRows } from '../../run/scan/scan-input.ts';
 import { FIRST_VALUE, wholeUnits } from '../../run/scan/value.ts';
 import { enrichedCells } from '../../run/write/enriched-cells.ts';
 import {
@@ -45,7 +45,7 @@ export async function compareWithOutput(
   // An earlier file need not have the columns of codes: its answers are in it.
   const codeless = job.topics.filter((topic) => rowCodesOf(topic) === null);
   const earlierJob = { ...job, input: file, parts, topics: codeless };
-  const layout = await findLayout(output, earlierJob);
+  const layout = await scannedLayout(output, earlierJob);
   if (layout.dropFrom === null) {
     const message = `${name} is not an output of Perilbook: it has no hazard columns at its end`;
     const hint = 'Name the output of an earlier run, written with the same prefix.';
@@ -154,6 +154,12 @@ export async function compareWithOutput(
     ...(await matchRows(earlierRows(), currentRows(), topics, decimals, hasLosses)),
     notCompared: perils.filter((peril) => !topics.includes(peril)).map(({ slug }) => slug),
   };
+}
+
+/** The layout as all rows of a file decide it. */
+async function scannedLayout(rowFile: RowFile | PartFiles, job: Job): Promise<Layout> {
+  using scanned = await scanRows(rowFile, job);
+  return scanned.layout;
 }
 
 function readId({ columns }: RowSource, { dropFrom, id }: Layout): number | null {

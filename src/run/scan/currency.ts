@@ -20,28 +20,60 @@ export function parseCurrency(field: string | undefined): string {
 /** `Price (EUR)`, `TIV [$]`. */
 const UNIT = /[([]\s*([A-Z]{3}|\p{Sc})\s*[)\]]/u;
 
-/** The currency of a file's amounts where no column says it: the job's, that in the names of the value columns, or the one that stands at
- * most amounts of the first rows; null where nothing says it. An amount with the sign of another one is not added to these.
- * @param texts those of the value columns, in the first rows */
+/** The currency of amounts in rows that name none. */
+export interface AmountCurrency {
+  /** That of the job, or in the names of the value columns; null where neither says it. */
+  readonly given: string | null;
+  /** Where none is given: that of most amounts with a sign; null where none has one. */
+  readonly assumed: string | null;
+}
+
+/** Decides the currency of a file's amounts before they are read. An amount with the sign of another one is not added to these.
+ * @param texts those of the value columns in the first rows: all rows may say otherwise */
 export function amountCurrency(
   { currency }: Pick<Job, 'currency'>,
   names: readonly string[],
   texts: Iterable<string>,
-): string | null {
-  if (currency !== null) return currency;
-  for (const name of names) {
-    const named = currencyOfMark(UNIT.exec(name)?.[1] ?? '');
-    if (named !== null) return named;
+): AmountCurrency {
+  const named = names.map((name) => currencyOfMark(UNIT.exec(name)?.[1] ?? ''));
+  const given = currency ?? named.find((code) => code !== null) ?? null;
+  if (given !== null) return { given, assumed: null };
+  const signs = new SignCounts();
+  for (const text of texts) signs.add(signedCurrency(text));
+  return { given, assumed: signs.most() };
+}
+
+/** The currency of the sign or code at an amount; null where there is none. */
+export function signedCurrency(text: string): string | null {
+  const mark = currencyMark(text);
+  if (mark === '') return null;
+  const isAmount = (parseValue(text) ?? parseValue(text, 'comma')) !== null;
+  return isAmount ? currencyOfMark(mark) : null;
+}
+
+/** How many amounts, or rows with amounts, have the sign of each currency. */
+export class SignCounts {
+  readonly #counts = new Map<string, number>();
+
+  add(code: string | null, count = 1): void {
+    if (code !== null) this.#counts.set(code, (this.#counts.get(code) ?? 0) + count);
   }
-  const rows = new Map<string, number>();
-  for (const text of texts) {
-    const mark = currencyMark(text);
-    const isAmount = mark !== '' && (parseValue(text) ?? parseValue(text, 'comma')) !== null;
-    const code = isAmount ? currencyOfMark(mark) : null;
-    if (code !== null) rows.set(code, (rows.get(code) ?? 0) + 1);
+
+  addAll(others: Iterable<readonly [code: string, count: number]>): void {
+    for (const [code, count] of others) this.add(code, count);
   }
-  const [[most] = [null]] = [...rows].sort(([, a], [, b]) => b - a);
-  return most;
+
+  get all(): readonly (readonly [code: string, count: number])[] {
+    return [...this.#counts];
+  }
+
+  /** The most frequent one, of several the first; null where there is none. */
+  most(): string | null {
+    return this.all.reduce<readonly [string | null, number]>(
+      (most, next) => (next[1] > most[1] ? next : most),
+      [null, 0],
+    )[0];
+  }
 }
 
 /** The located rows of a currency. */

@@ -19,7 +19,7 @@ import { withSheets } from '../../rows/location/location-hints.ts';
 import { formatNamed, formatOfOutput } from '../../rows/open/file-formats.ts';
 import { otherFormat } from '../../rows/open/open-row-file.ts';
 import type { AddedColumn, RowSource } from '../../rows/port.ts';
-import { amountCurrency, currencyColumn } from './currency.ts';
+import { type AmountCurrency, amountCurrency, currencyColumn } from './currency.ts';
 import { type KeptAnswers, keptAnswersAt } from './kept-answers.ts';
 import { type CodeColumn, codeColumnNote, codeColumns } from './row-codes.ts';
 import { buildingColumns, columnByName, FIRST_VALUE, valueColumns } from './value.ts';
@@ -34,8 +34,7 @@ export interface Layout {
   readonly mayBeNegative: boolean;
   /** The position of the currency code among the columns that are read; null without values, or without such a column. */
   readonly currency: number | null;
-  /** The currency of amounts in rows without one; null where nothing says it. */
-  readonly amountCurrency: string | null;
+  readonly amountCurrency: AmountCurrency;
   /** The column with the id of a location, where the job names one. */
   readonly id: number | null;
   /** How latitude and longitude are read from one column, which is read twice; null for two columns. */

@@ -9,7 +9,7 @@ import type { Job } from '../../job/settings.ts';
 import { directionOf } from '../../rows/location/location-columns.ts';
 import { NO_LOCATION_NOTES } from '../../rows/no-locations.ts';
 import type { Row } from '../../rows/port.ts';
-import { parseCurrency } from './currency.ts';
+import { parseCurrency, signedCurrency } from './currency.ts';
 import { keptOfRow } from './kept-answers.ts';
 import type { Layout, PairReading } from './layout.ts';
 import { codeNumber } from './row-codes.ts';
@@ -178,6 +178,8 @@ export interface ScannedRow {
   readonly lossValue: number;
   /** Why a value counts as 0; null where it counts. */
   readonly valueProblem: ValueProblem | null;
+  /** The currency of the first sign at its amounts, where nothing else says their currency; null for none. */
+  readonly signed: string | null;
   /** For each column of codes; then what the kept columns of an earlier run have (`KEPT`), where there are such. */
   readonly codes: Codes;
 }
@@ -195,7 +197,7 @@ export interface ValueProblem {
   readonly text: string;
 }
 
-const NO_VALUE = { value: 0, lossValue: Number.NaN, valueProblem: null };
+const NO_VALUE = { value: 0, lossValue: Number.NaN, valueProblem: null, signed: null };
 /** The columns are those of the layout. A column may be mostly blank, so rows share the problem. */
 const MISSING: ValueProblem = { finding: 'value_missing', column: '', text: '' };
 
@@ -203,8 +205,8 @@ const MISSING: ValueProblem = { finding: 'value_missing', column: '', text: '' }
 export function scannedRow(row: Row, settings: LocateSettings, layout: Layout): ScannedRow {
   const located = locate(row, settings, layout);
   // Rows that are not looked up are in no sum of values. Written out: a spread takes half a microsecond a row.
-  const { value, lossValue, valueProblem } = located.ok ? rowValue(row, layout) : NO_VALUE;
-  return { located, value, lossValue, valueProblem, codes: rowCodes(row, layout) };
+  const { value, lossValue, valueProblem, signed } = located.ok ? rowValue(row, layout) : NO_VALUE;
+  return { located, value, lossValue, valueProblem, signed, codes: rowCodes(row, layout) };
 }
 
 /** How many numbers a row has beside its place: its codes, and what the kept columns of an earlier run have (`KEPT`). */
@@ -223,14 +225,17 @@ function rowCodes({ fields }: Row, { codes, keptAnswers }: Layout): Codes {
 export function rowValue(
   row: Row,
   layout: Layout,
-): Pick<ScannedRow, 'value' | 'lossValue' | 'valueProblem'> {
+): Pick<ScannedRow, 'value' | 'lossValue' | 'valueProblem' | 'signed'> {
   let value = 0;
+  let signed: string | null = null;
   let lossValue = Number.NaN;
   let valueProblem: ValueProblem | null = null;
   let hasValue = layout.values === 0;
   const decimal = decimalOf(row, layout);
+  const ownCurrency = currencyOfRow(row, layout);
   for (let index = FIRST_VALUE; index < FIRST_VALUE + layout.values; index++) {
     const text = row.fields[index] ?? '';
+    if (ownCurrency === null) signed ??= signedCurrency(text);
     const isGiven = text !== '' && text.trim() !== '';
     hasValue ||= isGiven;
     const part = valueAt(row, index, decimal);
@@ -247,7 +252,8 @@ export function rowValue(
         lossValue = Number.isNaN(lossValue) ? part! : lossValue + part!;
     } else valueProblem ??= { finding, column: layout.used.value[index - FIRST_VALUE]!, text };
   }
-  return { value, lossValue, valueProblem: hasValue ? valueProblem : (valueProblem ?? MISSING) };
+  const problem = hasValue ? valueProblem : (valueProblem ?? MISSING);
+  return { value, lossValue, valueProblem: problem, signed };
 }
 
 /** Why the number in a field is not known; null where it is. */
@@ -260,18 +266,18 @@ function problemOfNumber(
   if (part === null) return 'value_not_a_number';
   if (Math.abs(part) > MOST_AMOUNT) return 'value_too_large';
   const mark = currencyMark(row.fields[index] ?? '');
-  return mark === '' || isMarkOf(mark, currencyOfRow(row, layout))
-    ? null
-    : 'value_in_other_currency';
+  if (mark === '') return null;
+  const currency = currencyOfRow(row, layout) ?? layout.amountCurrency.assumed ?? USUAL_CURRENCY;
+  return isMarkOf(mark, currency) ? null : 'value_in_other_currency';
 }
 
 /** That of amounts of which nothing says it. */
-const USUAL_CURRENCY = 'USD';
+export const USUAL_CURRENCY = 'USD';
 
-/** The currency of a row's amounts: that of its column, else the file's. */
-function currencyOfRow({ fields }: Row, { currency, amountCurrency }: Layout): string {
+/** The currency of a row's amounts that its column, the job or a name says; null where only their signs can. */
+function currencyOfRow({ fields }: Row, { currency, amountCurrency }: Layout): string | null {
   const own = currency === null ? '' : parseCurrency(fields[currency]);
-  return isCurrencyCode(own) ? own : (amountCurrency ?? USUAL_CURRENCY);
+  return isCurrencyCode(own) ? own : amountCurrency.given;
 }
 
 /** The number in a field. A number of a format with types has a point: dots in it are no groups of digits. */

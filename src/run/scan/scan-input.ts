@@ -9,6 +9,7 @@ import { ThreadPool, threadsOfMachine } from '../../threads/thread-pool.ts';
 import { enterPhase, setIn } from '../frame/progress.ts';
 import type { RunContext } from '../frame/run-context.ts';
 import { findLayout, type Layout } from './layout.ts';
+import { USUAL_CURRENCY } from './read-row.ts';
 import { scanInThreads } from './scan-pieces.ts';
 import { type RowTally, ScanTally } from './scan-tally.ts';
 import { FIRST_VALUE } from './value.ts';
@@ -71,30 +72,46 @@ interface ScanOptions {
   readonly threads?: number | undefined;
 }
 
-/** Scans rows by the settings of a job alone. */
+/** Scans rows by the settings of a job alone; again where all rows say otherwise than the first ones of what their columns hold. */
 export async function scanRows(
   rowFile: RowFile | PartFiles,
   job: Job,
   options: ScanOptions = {},
 ): Promise<Scan> {
-  const layout = await findLayout(rowFile, job);
-  const scanned = await scanLaidOut(rowFile, job, layout, options);
+  const scanWith = (layout: Layout) => scanLaidOut(rowFile, job, layout, options);
+  const first = await scanWith(await findLayout(rowFile, job));
+  return await withSignedCurrency(await withPlaceOrder(first, scanWith), scanWith);
+}
+
+type ScanWith = (layout: Layout) => Promise<Scan>;
+
+/** Scans again with the other order of two numbers in one column, where only that gives places in the US. */
+async function withPlaceOrder(scanned: Scan, scanWith: ScanWith): Promise<Scan> {
+  const { layout } = scanned;
   const { pair } = layout;
   const isExchanged =
     scanned.located === 0 && scanned.findings.some(({ finding }) => finding === 'swapped');
   if (pair === null || pair.given !== null || !isExchanged) return scanned;
   // No place in the US is there with its numbers exchanged, so the other order holds for all rows.
   const note = `In column "${layout.used.lat}" the longitude comes first: only so are its places in the US.`;
-  const other: Layout = {
+  const again = await scanWith({
     ...layout,
     pair: { given: null, assumed: 'lng,lat' },
     notes: [...layout.notes, note],
-  };
-  const again = await scanLaidOut(rowFile, job, other, options);
+  });
   // Forms that say their order keep it.
   const [best, rest] = again.located > 0 ? [again, scanned] : [scanned, again];
   rest[Symbol.dispose]();
   return best;
+}
+
+/** Scans again where most amounts with a sign are of another currency than those of the first rows. */
+async function withSignedCurrency(scanned: Scan, scanWith: ScanWith): Promise<Scan> {
+  const { layout, signed } = scanned;
+  const { given, assumed } = layout.amountCurrency;
+  if (signed === null || signed === (assumed ?? USUAL_CURRENCY)) return scanned;
+  using _ = scanned;
+  return await scanWith({ ...layout, amountCurrency: { given, assumed: signed } });
 }
 
 async function scanLaidOut(

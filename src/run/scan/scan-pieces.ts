@@ -14,6 +14,7 @@ import type { InThread } from '../../threads/thread-messages.ts';
 import { inOrder, type ThreadPool } from '../../threads/thread-pool.ts';
 import { growArray, NO_CELL } from './cell-table.ts';
 import { type ColumnType, ColumnTypes } from './column-types.ts';
+import { SignCounts } from './currency.ts';
 import type { Layout } from './layout.ts';
 import { codesWidth, type LocateSettings, type ScannedRow, scannedRow } from './read-row.ts';
 import { FIRST_VALUE } from './value.ts';
@@ -102,6 +103,8 @@ export interface ScannedPiece {
   readonly lossValues: Float64Array<ArrayBuffer> | null;
   /** The codes of each row, one after the other; null where the job reads none. */
   readonly codes: Float64Array<ArrayBuffer> | null;
+  /** How many rows have the sign of each currency at their amounts. */
+  readonly signs: SignCounts['all'];
   /** The rows with a finding, in their order. */
   readonly others: readonly (ScannedRow & { readonly index: number; readonly line: number })[];
   /** The number of further rows without a value, after the first in `others`: a column may be mostly blank. */
@@ -197,6 +200,7 @@ class PieceRows {
   #lossValues: Float64Array<ArrayBuffer> | null = null;
   #codes: Float64Array<ArrayBuffer> | null = null;
   #rows = 0;
+  readonly #signs = new SignCounts();
   #hasMissing = false;
   #moreMissing = 0;
   #elsewhere: DegreeBox | null = null;
@@ -271,6 +275,7 @@ class PieceRows {
     const cells = shortened(this.#cells, 2 * this.#rows);
     const found = {
       others: this.#others,
+      signs: this.#signs.all,
       moreMissing: this.#moreMissing,
       elsewhere: this.#elsewhere,
     };
@@ -280,11 +285,12 @@ class PieceRows {
   #addRow(row: Row): void {
     this.types.note(row.fields);
     const scanned = scannedRow(row, this.#settings, this.#layout);
-    const { located, value, lossValue, valueProblem } = scanned;
+    const { located, value, lossValue, valueProblem, signed } = scanned;
     this.#addCell(located.ok ? located.cell : NOWHERE);
     if (this.#layout.values > 0) this.#values[this.#rows] = value;
     if (this.#lossValues !== null) this.#lossValues[this.#rows] = lossValue;
     this.#codes?.set(scanned.codes, this.#rows * scanned.codes.length);
+    this.#signs.add(signed);
     const isMissing = valueProblem?.finding === 'value_missing';
     const isPlain = located.ok && !located.isLenient;
     if (isPlain && isMissing && this.#hasMissing) this.#moreMissing++;

@@ -11,6 +11,7 @@ import {
   hasOneCurrency,
   parseCurrency,
   type ScannedCurrency,
+  SignCounts,
   type ValueCurrencies,
   valueCurrencies,
 } from './currency.ts';
@@ -61,6 +62,8 @@ export interface RowTally {
   readonly findings: readonly Finding[];
   /** The currency of the values: the first code in its column, else what the names and signs of the amounts say; null if there is none. */
   readonly currency: string | null;
+  /** The currency of most rows with a sign at their amounts, of those where nothing else says it; null without such a row. */
+  readonly signed: string | null;
   /** Empty without a currency column. */
   readonly currencies: readonly ScannedCurrency[];
   /** The same with the values of groups of rows. */
@@ -132,6 +135,7 @@ export class ScanTally implements Disposable {
   readonly #ofGroups: ValueCurrencies | null;
   /** The texts of the currency column that are no codes, and their rows. */
   readonly #unknownCodes = new Map<string, number>();
+  readonly #signs = new SignCounts();
   readonly #partRows = new Map<string, number>();
   #located = 0;
   #elsewhere: DegreeBox | null = null;
@@ -163,6 +167,7 @@ export class ScanTally implements Disposable {
       this.types.note(row.fields);
       const scanned = scannedRow(row, this.#job, this.#layout);
       const group = this.#add(scanned, row);
+      this.#signs.add(scanned.signed);
       // In its own format the formula stays.
       if (
         isConverted &&
@@ -188,9 +193,11 @@ export class ScanTally implements Disposable {
 
   /** Adds rows that a thread has scanned. @param linesBefore the number of lines to add to theirs */
   addPiece(scanned: ScannedPiece, linesBefore: number, part: string | undefined): void {
-    const { piece, types, others, moreMissing, elsewhere, values, lossValues, codes } = scanned;
+    const { piece, types, signs, others, moreMissing, elsewhere } = scanned;
+    const { values, lossValues, codes } = scanned;
     const width = codesWidth(this.#layout);
     this.types.add(types);
+    this.#signs.addAll(signs);
     this.#countPart(part, piece.rows);
     const numbers = new Int32Array(piece.rows);
     this.#cells.addAll(scanned, numbers);
@@ -230,6 +237,8 @@ export class ScanTally implements Disposable {
     this.#nameUnknownCodes();
     const outsideUs = this.#findings.get('outside_us')?.rows ?? 0;
     const areas = new AreaTable();
+    const { given, assumed } = this.#layout.amountCurrency;
+    const signed = this.#signs.most();
     return {
       rows: this.rows,
       located: this.#located,
@@ -237,7 +246,8 @@ export class ScanTally implements Disposable {
       outsideUs,
       elsewhere: this.#elsewhere,
       findings: [...this.#findings.values()],
-      currency: this.#currencies.code ?? this.#layout.amountCurrency,
+      currency: this.#currencies.code ?? given ?? signed ?? assumed,
+      signed,
       currencies: this.#currencies.all,
       currenciesOfGroups: (this.#ofGroups ?? this.#currencies).all,
       cells,
