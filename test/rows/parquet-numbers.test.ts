@@ -36,7 +36,8 @@ test('numbers of a Parquet file are the same as arrays and as texts, with nulls,
        CASE WHEN i % 3 = 0 THEN NULL ELSE i * 1.5 END::DOUBLE AS nulls,
        CASE WHEN i % 11 = 0 THEN 'nan'::DOUBLE WHEN i % 13 = 0 THEN NULL ELSE -i END::DOUBLE AS odd,
        (i::BIGINT - 10000) * 400000000000 AS wide, (i % 40 - 20)::BIGINT AS narrow, (i - 10000)::INTEGER AS whole,
-       CASE WHEN i % 4 = 0 THEN NULL ELSE i END::BIGINT AS gaps
+       CASE WHEN i % 4 = 0 THEN NULL ELSE i END::BIGINT AS gaps, 9007199254740993 + i * 1000003 AS beyond,
+       CASE WHEN i % 3 = 0 THEN NULL WHEN i % 3 = 1 THEN -9007199254740995 ELSE 7 END::BIGINT AS beyond_coded
      FROM range(${ROWS}) AS rows(i)) TO '${file}' (FORMAT parquet, ROW_GROUP_SIZE 6144)`,
   );
   const opened = await openRowFile(file);

@@ -209,6 +209,8 @@ export interface RowNumbers {
   readonly values: Float64Array;
   /** 1 for a row without a value. */
   readonly isMissing: Uint8Array;
+  /** The whole numbers that no double holds, by row. */
+  readonly beyond: ReadonlyMap<number, bigint>;
 }
 
 /** A column of doubles or integers with at most one value a row. As an array of values it took a third of the time of a scan and 50 MB.
@@ -224,14 +226,31 @@ export function numberSource(
   const isMissing = new Uint8Array(most);
   let last: ArrayLike<StoredValue> | null = null;
   let numbers: ArrayLike<number> = [];
+  let wholes: BigInt64Array | null = null;
   return async (count) => {
+    const beyond = new Map<number, bigint>();
     await readRows(count, (row, { stored, indexes }, index) => {
-      if (stored !== last) [last, numbers] = [stored, numbersOf(stored)];
+      if (stored !== last) {
+        [last, numbers] = [stored, numbersOf(stored)];
+        wholes = stored instanceof BigInt64Array && hasBeyond(numbers) ? stored : null;
+      }
       isMissing[row] = index < 0 ? 1 : 0;
-      values[row] = index < 0 ? Number.NaN : numbers[indexes === null ? index : indexes[index]!]!;
+      if (index < 0) {
+        values[row] = Number.NaN;
+        return;
+      }
+      const at = indexes === null ? index : indexes[index]!;
+      values[row] = numbers[at]!;
+      if (wholes !== null && !Number.isSafeInteger(values[row])) beyond.set(row, wholes[at]!);
     });
-    return { values, isMissing };
+    return { values, isMissing, beyond };
   };
+}
+
+/** Whether doubles may differ from the whole numbers that they were made of. */
+function hasBeyond(numbers: ArrayLike<number>): boolean {
+  for (let i = 0; i < numbers.length; i++) if (!Number.isSafeInteger(numbers[i])) return true;
+  return false;
 }
 
 /** Numbers as doubles. */

@@ -174,8 +174,8 @@ async function* numbersOfGroup(
     const rowAt = (index: number): Row => {
       const noLocation = noLocations.get(done + index);
       const number = done + index + 1;
-      const fields = columns.map(({ values, isMissing }, at) =>
-        isMissing[index] === 1 ? '' : texts[at]!(values[index]!),
+      const fields = columns.map(({ values, isMissing, beyond }, at) =>
+        isMissing[index] === 1 ? '' : texts[at]!(beyond.get(index) ?? values[index]!),
       );
       const row = { number, line: number, fields };
       return noLocation === undefined ? row : { ...row, noLocation };
