@@ -1,13 +1,8 @@
-import { createHash } from 'node:crypto';
-
-/* The address of a download may hold a token: in its query, in its fragment, before an @. What is shown of it and what is kept of it is
- * decided here, for messages, plans, JSON and the list of downloaded files. */
+/* The address of a download may hold a token: in its query, in its fragment, before an @. What is shown of it is decided here, for messages,
+ * plans, JSON and the list of downloaded files. */
 
 /** An address as it may be shown. */
 export type ShownAddress = string & { readonly isShown: true };
-
-/** An address as it may be written to the disk: the shown form, and the digest of what it hides. */
-export type KeptAddress = string & { readonly isKept: true };
 
 /** What stands in place of a hidden text. `new URL` leaves the brackets as they are. */
 const HIDDEN = '[hidden]';
@@ -82,15 +77,4 @@ function decoded(value: string): string {
   } catch {
     return value;
   }
-}
-
-const KEPT = /^(.*)#sha256=[0-9a-f]{64}$/s;
-
-/** An address to be kept and compared; one that is kept already stays as it is. */
-export function keptAddress(address: string): KeptAddress {
-  const shown = shownAddress(address);
-  const isKept = KEPT.exec(address)?.[1] === shown;
-  if (isKept || shown === address) return address as KeptAddress;
-  const digest = createHash('sha256').update(address).digest('hex');
-  return `${shown}#sha256=${digest}` as KeptAddress;
 }

@@ -9,6 +9,7 @@ import { downloadFailed, HEAD_BYTES, unexpectedStart } from './download-errors.t
 import { isWhole } from './download-file.ts';
 import {
   type FileEntry,
+  isFrom,
   putInPlace,
   readManifest,
   syncFile,
@@ -32,12 +33,7 @@ export function copiedSlices(
   );
 }
 
-const identityOf = ({ fetchedAt, url, sha256, covers }: FileEntry) => [
-  fetchedAt,
-  url,
-  sha256,
-  covers,
-];
+const identityOf = ({ fetchedAt, sha256, covers }: FileEntry) => [fetchedAt, sha256, covers];
 
 /** Copies one slice of a source from a copy of another machine's downloads folder.
  * @returns the number of files that are new */
@@ -63,6 +59,7 @@ export async function copySlice(
     if (
       own !== undefined &&
       isDeepStrictEqual(identityOf(own), identityOf(entry)) &&
+      isFrom(own, entry.url, folder) &&
       isWhole(own, target)
     ) {
       after.set(key, own);

@@ -1,7 +1,6 @@
 import { closeSync, openSync, statSync, utimesSync, writeSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { readHead } from '../../base/pipes.ts';
-import { keptAddress } from '../../base/shown-address.ts';
 import { unpackedBody } from '../../net/unpack.ts';
 import {
   ADDRESS_MOVED,
@@ -26,6 +25,7 @@ import {
   syncFile,
   writeWhole,
 } from './downloads-folder.ts';
+import { keptAddress } from './kept-address.ts';
 import { type RequestContext, type WebAnswer, withAttempts } from './web-client.ts';
 
 export interface DownloadContext extends RequestContext {
@@ -102,7 +102,7 @@ async function attempt(
       }
       if (answer.status !== 200 && from === 0)
         throw refusedAnswer(url, answer, context.clock.now());
-      const state = makePartState(url, answer, from);
+      const state = makePartState(request, answer, from);
       const { total } = state;
       if (Math.max(total ?? 0, from) > request.mostBytes) throw tooLarge(request, total ?? from);
       refuseFullDisk(target, (total ?? 0) - from, context.freeBytes);
@@ -153,7 +153,8 @@ function conditions(
   entry: FileEntry | undefined,
   { url, target }: FileRequest,
 ): Record<string, string> {
-  if (entry === undefined || !isFrom(entry, url) || !isWhole(entry, target)) return {};
+  if (entry === undefined || !isFrom(entry, url, dirname(target)) || !isWhole(entry, target))
+    return {};
   return {
     ...(entry.etag === undefined ? {} : { 'if-none-match': entry.etag }),
     ...(entry.lastModified === undefined ? {} : { 'if-modified-since': entry.lastModified }),
@@ -181,7 +182,11 @@ function findStart(
   return isSame ? kept.bytes : null;
 }
 
-function makePartState(url: string, { headers, status }: WebAnswer, from: number): PartState {
+function makePartState(
+  { url, target }: FileRequest,
+  { headers, status }: WebAnswer,
+  from: number,
+): PartState {
   const isPacked = /gzip/i.test(headers['content-encoding'] ?? '');
   const length = /^\d+$/.test(headers['content-length'] ?? '')
     ? Number(headers['content-length'])
@@ -194,7 +199,7 @@ function makePartState(url: string, { headers, status }: WebAnswer, from: number
   }
   const total = length === null || isPacked ? undefined : status === 206 ? from + length : length;
   return {
-    url: keptAddress(url),
+    url: keptAddress(url, dirname(target)),
     etag: headers.etag,
     lastModified: headers['last-modified'],
     total,

@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
 import {
@@ -13,16 +13,18 @@ import { type DownloadContext, type DownloadedFile, isWhole } from './download-f
 import {
   dropPart,
   type FileEntry,
+  isFrom,
   partOf,
   putInPlace,
   readPartState,
   writeWhole,
 } from './downloads-folder.ts';
+import { keptAddress } from './kept-address.ts';
 import { type ArcgisLayer, fetchLayer } from './layer-description.ts';
 import { fetchDigest } from './layer-digest.ts';
 import { fetchLinePage } from './layer-pages.ts';
 import { fetchCount, fetchExtent, fetchIds } from './layer-queries.ts';
-import { hashRequest, type LayerRequest } from './layer-request.ts';
+import { type LayerRequest, requestAddress } from './layer-request.ts';
 import { joinedDigests, NO_ROWS } from './row-digest.ts';
 
 const pagesState = z.object({
@@ -63,7 +65,8 @@ export async function downloadLayer(
     const ids = await idsOf(request, context);
     const count = ids?.length ?? (await fetchCount(request, context));
     const isOwn =
-      entry?.url === hashRequest(request) &&
+      entry !== undefined &&
+      isFrom(entry, requestAddress(request), dirname(request.target)) &&
       entry.count === count &&
       isWhole(entry, request.target);
     if (isOwn && layer.edited !== null && entry.edited === layer.edited) return 'unchanged';
@@ -127,7 +130,11 @@ async function readPages(
   const part = partOf(target);
   const file = openPart(
     part,
-    { query: hashRequest(request), edited: layer.edited, count },
+    {
+      query: keptAddress(requestAddress(request), dirname(target)),
+      edited: layer.edited,
+      count,
+    },
     context,
   );
   const write = (text: string) => {

@@ -54,7 +54,7 @@ export async function downloadSpans(
       const entry = entries.get(key);
       const isSame =
         entry !== undefined &&
-        isFrom(entry, url) &&
+        isFrom(entry, url, folder) &&
         entry.count === span.count &&
         isWhole(entry, target) &&
         (await countUpdates(span, entry.fetchedAt)) === 0;

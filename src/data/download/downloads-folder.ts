@@ -13,14 +13,12 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { hasSystemCode, PerilbookError, resultOrNull } from '../../base/errors.ts';
-import { keptAddress } from '../../base/shown-address.ts';
-
-/** Without what may be a secret; in what an earlier version has written, too. */
-const address = z.string().transform(keptAddress);
+import { isKeptOf, keptAddress } from './kept-address.ts';
 
 const fileEntry = z.object({
   file: z.string().regex(/^[^/\\]+$/),
-  url: address,
+  /** As `keptAddress` gives it; whole in what the first version wrote. */
+  url: z.string(),
   bytes: z.number(),
   /** In hexadecimal. */
   sha256: z.string().optional(),
@@ -63,9 +61,12 @@ export interface FetchedFile {
   readonly isNew: boolean;
 }
 
-/** Whether a file comes from an address. */
-export const isFrom = (entry: Pick<FileEntry, 'url'> | undefined, url: string): boolean =>
-  entry?.url === keptAddress(url);
+/** Whether a file of a folder comes from an address. */
+export const isFrom = (
+  { url: kept }: Pick<FileEntry, 'url'>,
+  url: string,
+  folder: string,
+): boolean => isKeptOf(kept, url, folder);
 
 /** @param outcome what the manifest says of a file that was downloaded now */
 export function findFetchedFile(
@@ -75,11 +76,13 @@ export function findFetchedFile(
   outcome: Omit<FileEntry, 'file' | 'url' | 'fetchedAt' | 'checkedAt'> | 'unchanged',
   now: number,
 ): FetchedFile {
-  if (outcome === 'unchanged') return { entry: { ...earlier!, checkedAt: now }, isNew: false };
+  const kept = keptAddress(url, dirname(target));
+  if (outcome === 'unchanged')
+    return { entry: { ...earlier!, url: kept, checkedAt: now }, isNew: false };
   return {
     entry: {
       file: basename(target),
-      url: keptAddress(url),
+      url: kept,
       fetchedAt: now,
       checkedAt: now,
       ...outcome,
@@ -100,11 +103,14 @@ export function readManifest(folder: string): Map<string, FileEntry> {
 /** Writes the list of downloaded files, whole or not at all. */
 export function writeManifest(folder: string, manifest: Manifest): void {
   const file = join(folder, MANIFEST_FILE);
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writeWhole(
-    file,
-    `${JSON.stringify({ version: 1, files: Object.fromEntries(manifest) }, null, 2)}\n`,
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const files = Object.fromEntries(
+    Array.from(manifest, ([key, entry]) => [
+      key,
+      { ...entry, url: keptAddress(entry.url, folder) },
+    ]),
   );
+  writeWhole(file, `${JSON.stringify({ version: 1, files }, null, 2)}\n`);
 }
 
 /** Locks a downloads folder; the lock of a process that no longer runs is removed.
@@ -169,7 +175,7 @@ function sync(path: string, mode: 'r' | 'r+'): void {
 }
 
 const partState = z.object({
-  url: address,
+  url: z.string(),
   etag: z.string().optional(),
   lastModified: z.string().optional(),
   total: z.number().optional(),
@@ -186,7 +192,7 @@ export function keptPart(
 ): (PartState & { readonly bytes: number }) | null {
   const state = readPartState(part, partState);
   const bytes = state === null ? 0 : statSync(part).size;
-  if (state === null || state.url !== keptAddress(url) || bytes === 0) return null;
+  if (state === null || !isKeptOf(state.url, url, dirname(part)) || bytes === 0) return null;
   const { etag, lastModified, total } = state;
   const strong = etag?.startsWith('W/') ? undefined : etag;
   if (

@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Box } from '../../geo/bounding-boxes.ts';
 import { hashFile } from '../loaders/agency-file.ts';
@@ -17,7 +17,7 @@ import {
   readManifest,
   writeManifest,
 } from './downloads-folder.ts';
-import { hashRequest } from './layer-request.ts';
+import { requestAddress } from './layer-request.ts';
 import { boundsOf, boxOfBounds, joinedTiles } from './place-tiles.ts';
 import {
   fileRequests,
@@ -99,7 +99,7 @@ async function fetchFiles(
       const outcome = await downloadLayer(request, entry, context);
       fetched.set(
         keyOf(slice, index),
-        findFetchedFile(hashRequest(request), request.target, entry, outcome, now),
+        findFetchedFile(requestAddress(request), request.target, entry, outcome, now),
       );
     }
     return fetched;
@@ -127,7 +127,7 @@ async function fetchNewest(
     const { url, target } = request;
     const now = context.clock.now();
     const entry =
-      earlier !== undefined && isFrom(earlier, url) && isWhole(earlier, target)
+      earlier !== undefined && isFrom(earlier, url, dirname(target)) && isWhole(earlier, target)
         ? earlier
         : undefined;
     const isSilent =

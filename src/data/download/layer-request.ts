@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { type KeptAddress, keptAddress } from '../../base/shown-address.ts';
 import type { Box } from '../../geo/bounding-boxes.ts';
 import type { LayerDownload } from '../sources/source.ts';
 
@@ -39,11 +38,11 @@ export const attributesOf = ({
 }: LayerFeature): Readonly<Record<string, unknown>> => attributes ?? properties ?? {};
 
 /** The identity of a layer's file: address, filter, fields and simplification. */
-export function hashRequest(request: LayerRequest): KeptAddress {
+export function requestAddress(request: LayerRequest): string {
   const { where, fields = '*', as, tiles } = request;
   const ofTiles = tiles === undefined ? {} : { tiles: hash('sha1', JSON.stringify(tiles)) };
   const parameters = { where, outFields: fields, f: as, ...simplification(request), ...ofTiles };
-  return keptAddress(formatQuery(request, parameters));
+  return formatQuery(request, parameters);
 }
 
 /** The address of a query: with the box of the request where it has one. */

@@ -3,7 +3,6 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
-import { keptAddress } from '../../../src/base/shown-address.ts';
 import { downloadedSources } from '../../../src/cli/commands/data-get.ts';
 import { writeManifest } from '../../../src/data/download/downloads-folder.ts';
 import { NRI_PREFIXES } from '../../../src/data/loaders/nri.ts';
@@ -870,7 +869,7 @@ test('a source that was downloaded by state and is one file now is asked for the
   const { downloads } = await setUp(t);
   const entry = (file: string) => ({
     file,
-    url: keptAddress('https://x'),
+    url: 'https://x',
     bytes: 1,
     fetchedAt: 1,
     checkedAt: 1,

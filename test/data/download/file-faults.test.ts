@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { strToU8, zipSync } from 'fflate';
-import { keptAddress } from '../../../src/base/shown-address.ts';
 import { type DownloadContext, downloadFile } from '../../../src/data/download/download-file.ts';
 import type { FileEntry } from '../../../src/data/download/downloads-folder.ts';
 import { sendPage } from './agency-mirror.ts';
@@ -304,7 +303,7 @@ test('a packed answer is unpacked, and a file that did not change is not sent ag
     etag: '"1"',
     bytes: CSV.length,
     file: 'hail.csv',
-    url: keptAddress(URL_OF('hail.csv')),
+    url: URL_OF('hail.csv'),
   };
   const entry: FileEntry = { ...known, fetchedAt: 0, checkedAt: 0 };
   assert.equal(await get(here, 'hail.csv', here.context, entry), 'unchanged');

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
-import { keptAddress, shownAddress } from '../../../src/base/shown-address.ts';
+import { shownAddress } from '../../../src/base/shown-address.ts';
+import { isKeptOf, keptAddress } from '../../../src/data/download/kept-address.ts';
 import { SOURCES } from '../../../src/data/sources/source-table.ts';
 import { perilbook } from '../../cli/command-line.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 import { AQI_HEADER } from '../loaders/loading.ts';
 import { sendJson, sendPage } from './agency-mirror.ts';
 import { dataMachine } from './downloading.ts';
@@ -202,12 +205,40 @@ test('what a version before kept of an address is the same address, and its toke
   await printed('get', 'air-quality', '--yes');
   const file = join(folder, 'perilbook/downloads/air-quality/manifest.json');
   const manifest = JSON.parse(readFileSync(file, 'utf8'));
-  manifest.files.US.url = `${mirror.url}/own.example.com/air.zip${QUERY}`;
-  writeFileSync(file, JSON.stringify(manifest));
-  mirror.downloads();
-  assert.match(await printed('update'), /air-quality: unchanged/);
-  assert.equal(mirror.downloads(), 0);
-  assert.deepEqual(filesWithToken(folder), []);
+  const address = `${mirror.url}/own.example.com/air.zip${QUERY}`;
+  const digest = hash('sha256', address);
+  for (const early of [address, `${shownAddress(address)}#sha256=${digest}`]) {
+    manifest.files.US.url = early;
+    writeFileSync(file, JSON.stringify(manifest));
+    mirror.downloads();
+    assert.match(await printed('update'), /air-quality: unchanged/);
+    assert.equal(mirror.downloads(), 0);
+    assert.deepEqual(filesWithToken(folder), []);
+    assert.ok(!readFileSync(file, 'utf8').includes(digest));
+  }
+});
+
+test('what is kept of an address tells another token, and cannot be found by trying tokens without the key', (t) => {
+  const [folder, other] = [temporaryFolder(t), temporaryFolder(t)];
+  const address = 'https://a.example/x?sig=abc';
+  assert.equal(keptAddress('https://a.example/x?f=json', folder), 'https://a.example/x?f=json');
+  assert.deepEqual(readdirSync(folder), [], 'a key is made where one is needed');
+  const kept = keptAddress(address, folder);
+  assert.equal(keptAddress(kept, folder), kept);
+  assert.equal(keptAddress(address, folder), kept);
+  assert.match(kept, /^https:\/\/a\.example\/x\?sig=\[hidden\]#hmac=[0-9a-f]{64}$/);
+  assert.ok(isKeptOf(kept, address, folder));
+  assert.ok(!isKeptOf(kept, 'https://a.example/x?sig=abd', folder));
+  assert.notEqual(keptAddress(address, other), kept);
+  assert.ok(!isKeptOf(kept, address, other));
+  assert.equal(statSync(join(folder, 'address-key')).mode & 0o77, 0);
+  writeFileSync(join(folder, 'address-key'), 'cut');
+  assert.ok(!isKeptOf(kept, address, folder));
+  assert.ok(isKeptOf(keptAddress(address, folder), address, folder));
+  // As an earlier version kept it.
+  const early = `https://a.example/x?sig=[hidden]#sha256=${hash('sha256', address)}`;
+  assert.ok(isKeptOf(early, address, folder));
+  assert.ok(!isKeptOf(early, 'https://a.example/x?sig=abd', folder));
 });
 
 test('what is hidden of an address: values and nameless words, user and fragment; not what our own sources ask', () => {
@@ -220,10 +251,6 @@ test('what is hidden of an address: values and nameless words, user and fragment
   assert.equal(shown('https://a.example/x?c2VjcmV0=='), 'https://a.example/x?[hidden]');
   assert.equal(shown('https://a.example/x?secret#more'), 'https://a.example/x?[hidden]');
   assert.equal(shown('https://me:pass/word@a.example/x'), 'https://[hidden]@a.example/x');
-  const kept = keptAddress('https://a.example/x?sig=abc');
-  assert.equal(keptAddress(kept), kept);
-  assert.notEqual(kept, keptAddress('https://a.example/x?sig=abd'));
-  assert.equal(keptAddress('https://a.example/x?f=json'), 'https://a.example/x?f=json');
   const ours = JSON.stringify(SOURCES)
     .match(/https?:\/\/[^"\s]+/g)!
     .filter((one) => one.includes('?'));
