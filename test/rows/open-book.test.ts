@@ -126,6 +126,10 @@ test('what cannot be read for certain is named, with a way that works', async ()
     /sed -E '[^']*; s\/ \{2,\}\/,\/g'/,
   );
   assert.match((await hintOf(' lat lng\n  25.7 -80\n'))!, /sed -E '[^']*; s\/ \+\/,\/g'/);
+  // As write.table of R writes a table where nothing else is said; with a name for its first column it is read.
+  const ofR = '"name" "lat" "lng"\n"1" "Plant, 7" 25.7 -80\n"2" "Clinic 9" 25.8 -80.1\n';
+  assert.match((await hintOf(ofR))!, /table of R.*row\.names = FALSE.*sed '1s/);
+  assert.deepEqual((await rowFileOf(`row ${ofR}`)).columns, ['row', 'name', 'lat', 'lng']);
   for (const content of ['a,b\n1,2\n', 'only\n1\n', 'my place\nx\n', '"my & place"\nx\n'])
     assert.equal(await hintOf(content), null);
   assert.deepEqual((await rowFileOf('a\x02b\n1\x022\n', { delimiter: '\x02' })).columns, [

@@ -85,6 +85,7 @@ function otherDelimiter(
   const lines = firstLines(head);
   const [header = ''] = lines;
   const isAligned = lines.some((line) => /^ | {2}/.test(line));
+  if (!isAligned && hasRowNames(head)) return { delimiter: null, hint: ROW_NAMES };
   const marks = [...new Set(header.match(RARE))].filter((mark) => mark !== ' ' || !isAligned);
   const candidates = marks.flatMap((delimiter) => {
     const names = namesIn(head, delimiter);
@@ -102,6 +103,23 @@ function otherDelimiter(
   const hint = `If ${given.name} separates its columns, add --delimiter ${given.option} (delimiter: ${given.yaml} in the job file).`;
   return { delimiter: null, hint };
 }
+
+/** Whether the rows have a name each and the names of the columns lack one for these, with spaces between: R writes tables so
+ * (`write.table`). */
+function hasRowNames(head: CsvHead): boolean {
+  const quoting = guessQuoting(head, ' ');
+  const [named = 0, ...widths] = firstWidths(head, ' ', quoting);
+  const isShorter = widths.length > 0 && widths.every((width) => width === named + 1);
+  if (!isShorter) return false;
+  const [header] = recordsOf(head, ' ', quoting);
+  const names = Array.from({ length: named }, (_, index) =>
+    fieldText(head.bytes, header!, index, 'utf-8'),
+  );
+  return mayHaveLocation(names);
+}
+
+const ROW_NAMES =
+  'This looks like a table of R: spaces between the columns, and no name for the first one. Write it as CSV: write.csv(TABLE, "rows.csv", row.names = FALSE). Or put a name before the others in the first line, for instance with: sed \'1s/^/row /\' FILE > rows.txt.';
 
 function firstLines({ bytes, from }: CsvHead): string[] {
   const text = bytes.toString('latin1', from, from + 64 * 1024);
