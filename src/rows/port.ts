@@ -77,6 +77,8 @@ export interface RowSource {
   readonly note?: string | null | undefined;
   /** A note for an output of the same format; null for none. */
   readonly ownFormatNote?: string | null | undefined;
+  /** The same, of what stands after the rows: known once they were read to the end. */
+  readonly ownFormatNoteOfEnd?: (() => string | null) | undefined;
   /** A note for an output of another format, whose letters are decoded; null for none. */
   readonly conversionNote?: string | null | undefined;
   /** What to do if its columns have no location, where the file shows it: another delimiter. */

@@ -139,9 +139,35 @@ test('the filter of a sheet is widened, with the hidden name that Excel keeps of
   const before = partsOf(content);
   assert.equal(parts[BOOK], before[BOOK]!.replace(name('$A$1:$C$3'), name('$A$1:$F$3')));
   assert.ok(parts[SHEET]!.endsWith(`${after.replace('C3', 'F3')}</worksheet>`));
-  // Of a filter without that name the range is widened, too.
+  // Of a filter without that name the range is widened, too: the file tells it after its rows.
   const plain = await written(made({ tableXml: null, after }));
   assert.ok(plain[SHEET]!.endsWith(`${after.replace('C3', 'F3')}</worksheet>`));
+});
+
+test('a filter that cannot be widened is told, also one that the workbook does not name', async () => {
+  const words =
+    /^The filter \(A1:B3\) cannot take the new columns: other columns stand right of it/;
+  const after = '<autoFilter ref="A1:B3"/>';
+  const name =
+    '<definedNames><definedName name="_xlnm._FilterDatabase" localSheetId="0" hidden="1">Sites!$A$1:$B$3</definedName></definedNames>';
+  for (const isNamed of [true, false]) {
+    const content = made({ tableXml: null, after, ...(isNamed && { definedNames: name }) });
+    const book = await open(content);
+    for await (const _ of book.read([]));
+    const [atOnce, atEnd] = [book.ownFormatNote ?? '', book.ownFormatNoteOfEnd!() ?? ''];
+    assert.match(isNamed ? atOnce : atEnd, words);
+    assert.equal(isNamed ? atEnd : atOnce, '');
+    const before = partsOf(content);
+    const parts = await written(content);
+    assert.deepEqual([parts[BOOK], parts[SHEET]!.includes(after)], [before[BOOK], true]);
+  }
+  const rows = `<row r="1">${NAMES}</row>${row(2, '<c r="D2"><v>5</v></c>')}${row(3)}`;
+  const apart = await open(made({ tableXml: null, rows, after: '<autoFilter ref="A1:C3"/>' }));
+  await assert.rejects(
+    async () =>
+      await apart.checkRoom!({ output: 'out.xlsx', rows: 2, dropFrom: null, added: ADDED }),
+    { message: /^The filter \(A1:C3\) of .* cannot take the new columns: cells without a column/ },
+  );
 });
 
 for (const [why, content, words] of [

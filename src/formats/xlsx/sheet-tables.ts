@@ -169,15 +169,15 @@ function rangeEdits(
   });
 }
 
-/** The XML of the workbook with another range of the sheet's filter. */
+/** The XML of the workbook with another range of the sheet's filter; null where it does not name the filter. */
 export async function filterNameXml(
   workbook: Workbook,
   range: CellRange,
   added: NewColumns,
-): Promise<string> {
+): Promise<string | null> {
   const text = await readText(workbook.zip, workbook.main);
   const named = filterName(text, workbook);
-  if (named === null) return text;
+  if (named === null) return null;
   const of = named.text.slice(0, named.text.lastIndexOf('!') + 1);
   const absolute = rangeText(widened(range, added)).replace(/([A-Z]+)(\d+)/g, '$$$1$$$2');
   return edited(text, [{ ...named, text: of + absolute }]);

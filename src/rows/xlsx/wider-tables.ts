@@ -105,8 +105,10 @@ export async function widerParts(
   for (const table of tables.tables)
     if (widened.some(({ range }) => range === table.range))
       parts.set(table.entry.fileName, await tableXml(workbook, table, added));
-  if (widened.some(({ range }) => range === tables.filter))
-    parts.set(workbook.main.fileName, await filterNameXml(workbook, tables.filter!, added));
+  const ofFilter = widened.some(({ range }) => range === tables.filter)
+    ? await filterNameXml(workbook, tables.filter!, added)
+    : null;
+  if (ofFilter !== null) parts.set(workbook.main.fileName, ofFilter);
   return parts;
 }
 

@@ -1,5 +1,6 @@
 import { PerilbookError } from '../../base/errors.ts';
 import type { ValueType } from '../../formats/typed-value.ts';
+import { type CellRange, parseRange } from '../../formats/xlsx/cell-range.ts';
 import {
   cellText,
   cellType,
@@ -9,6 +10,7 @@ import {
 } from '../../formats/xlsx/cell-values.ts';
 import {
   parseColumn,
+  type RangeElement,
   type SheetCell,
   type SheetRow,
   sheetPieces,
@@ -40,7 +42,14 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
   const headerLine = header?.line ?? null;
   const isRecord = (row: SheetRow) => row.line > (headerLine ?? 0) && row.cells.some(isUsed);
   const tables = await readSheetTables(workbook);
-  const sheet: OpenSheet = { input, workbook, tables, headerLine, columns, isUsed, isRecord };
+  /** It stands after the rows, and tells what the workbook does not name. */
+  let filter: CellRange | null = null;
+  const sheet: OpenSheet = {
+    ...{ input, workbook, headerLine, columns, isUsed, isRecord },
+    get tables() {
+      return { ...tables, filter: tables.filter ?? filter };
+    },
+  };
   /** The number of columns of the widest record, after all were read; null before. */
   let widest: number | null = null;
   const read = async function* (
@@ -52,7 +61,10 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
     const own = ownWidth(columns);
     const neededColumns = new Set(wanted.slice(0, needed));
     const fillMerged = mergeFiller(needed, wanted, merges);
-    for await (const { rows } of sheetPieces(workbook)) {
+    const onRanges = ({ tag, refs }: RangeElement) => {
+      if (tag.endsWith('autoFilter')) filter ??= parseRange(refs[0]!);
+    };
+    for await (const { rows } of sheetPieces(workbook, onRanges)) {
       const batch: Row[] = [];
       for (const row of rows) {
         if (!isRecord(row)) continue;
@@ -92,6 +104,8 @@ export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promi
     columns,
     note: workbook.sheetCount > 1 ? sheetNote(workbook) : null,
     ownFormatNote: tablesNote(tables, sheet),
+    ownFormatNoteOfEnd: () =>
+      tables.filter === null ? tablesNote({ tables: [], filter }, sheet) : null,
     likelyHeader: (isHeader) =>
       first.find(
         (row) => row !== header && isHeader(formatCells(row, usedWidth(row, isUsed), cells)),

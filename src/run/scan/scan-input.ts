@@ -152,9 +152,17 @@ async function scanLaidOut(
   return {
     ...tally.result(find),
     rowFile,
-    layout,
+    layout: withNoteOfEnd(layout, rowFile),
     inThreads: count > 0 && pieces.length > 0 ? { pool, pieces } : null,
     adopt: (resource) => owned.use(resource),
     [Symbol.dispose]: () => owned.dispose(),
   };
+}
+
+/** The layout with what the end of the file has shown of an output of its own format. */
+function withNoteOfEnd(layout: Layout, { ownFormatNoteOfEnd }: RowFile | PartFiles): Layout {
+  const note = layout.isConverted ? null : (ownFormatNoteOfEnd?.() ?? null);
+  // A second scan knows it already.
+  if (note === null || layout.notes.includes(note)) return layout;
+  return { ...layout, notes: [...layout.notes, note] };
 }
