@@ -69,8 +69,8 @@ export function parseLocation(
   const lat = readNumber(latText.trim());
   const lng = readNumber(lngText.trim());
   // The longitude's letter is the rarer cause, and the other readings of the row end with it.
-  if (typeof lat === 'string') return unlocated(lng === 'letter_o' ? lng : lat);
-  if (typeof lng === 'string') return unlocated(lng);
+  if (typeof lat === 'string') return unread(lng === 'letter_o' ? lng : lat, latText);
+  if (typeof lng === 'string') return unread(lng, lngText);
   return checkLocation({ lat, lng }, isUs);
 }
 
@@ -135,6 +135,21 @@ function readNumber(text: string): number | LocationFinding {
     return 'letter_o';
   if (DECORATED.test(text) && /\d/.test(text) && !/\..*\./.test(text)) return 'degree_symbol';
   return SEXAGESIMAL.test(text) ? 'degrees_minutes_seconds' : 'not_a_number';
+}
+
+function unread(finding: LocationFinding, text: string) {
+  return { ok: false, finding, note: noteOfText(finding, text) } as const;
+}
+
+/** Long enough for the words that mean nothing; a row of dashes may be longer. */
+const LONGEST_WORD = 24;
+
+/** The note on a text that is no location: where it says that there is none, with what the file has. */
+export function noteOfText(finding: LocationFinding, text: string): string {
+  const word = text.trim();
+  if (finding !== 'empty' || word === '') return LOCATION_NOTES[finding];
+  const shown = word.length > LONGEST_WORD ? `${word.slice(0, LONGEST_WORD)}…` : word;
+  return `${LOCATION_NOTES.empty.slice(0, -1)}: the file has "${shown}" there.`;
 }
 
 function isOnEarth({ lat, lng }: Location): boolean {

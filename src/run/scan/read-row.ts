@@ -2,7 +2,7 @@ import { isCurrencyCode, isMarkOf } from '../../base/currencies.ts';
 import { type Cell, cellOf, type Location } from '../../geo/coordinates.ts';
 import { INSIDE_OUTLINE } from '../../geo/geometry-points.ts';
 import { parseLenient, splitLenientPair } from '../../geo/lenient-location.ts';
-import { LOCATION_NOTES, type ParsedLocation, parseLocation } from '../../geo/parse-location.ts';
+import { noteOfText, type ParsedLocation, parseLocation } from '../../geo/parse-location.ts';
 import { placeInValue } from '../../geo/place-in-value.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import type { Job } from '../../job/settings.ts';
@@ -127,7 +127,10 @@ function readPair(
 ): ReadLocation {
   const place = placeInValue(text, given, assumed);
   if (typeof place === 'string') {
-    return { parsed: { ok: false, finding: place, note: LOCATION_NOTES[place] }, isLenient: false };
+    return {
+      parsed: { ok: false, finding: place, note: noteOfText(place, text) },
+      isLenient: false,
+    };
   }
   const strict = parseLocation(place?.lat ?? NO_NUMBER, place?.lng ?? NO_NUMBER, isCovered);
   if (strict.ok || !OF_NOTATION.includes(strict.finding)) {

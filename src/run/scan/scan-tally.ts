@@ -111,6 +111,12 @@ const shortenNote = (text: string): string =>
 const CODES_NAMED = 5;
 const CURRENCY =
   'The value is in another currency than the first. The order of buying compares the numbers without conversion.';
+/** Rows may have too many fields in many ways, and no location in many words. */
+const HAS_MANY_NOTES: ReadonlySet<Finding['finding']> = new Set([
+  'too_many_fields',
+  'unreadable',
+  'empty',
+]);
 /** The begin of a note that does not fit all rows of a finding. */
 export const OF_THE_FIRST = 'The first of them: ';
 const LENIENT =
@@ -336,8 +342,7 @@ export class ScanTally implements Disposable {
     const earlier = this.#findings.get(key);
     if (earlier) {
       earlier.rows++;
-      // Rows may have too many fields in many ways.
-      if (finding === 'too_many_fields' || finding === 'unreadable') this.#noteFirst(earlier, note);
+      if (HAS_MANY_NOTES.has(finding)) this.#noteFirst(earlier, note);
     } else
       this.#findings.set(key, {
         finding,
