@@ -7,7 +7,8 @@ import { type Prepared, prepareAgain } from '../../run/prepare.ts';
 import type { RunResult } from '../../run/run-job.ts';
 import { colorFor, noColor } from '../messages/format.ts';
 import type { OutputStyle } from '../messages/input-messages.ts';
-import { isFree, topicsMessage } from '../messages/plan-messages.ts';
+import { isFree } from '../messages/plan-messages.ts';
+import { topicsMessage } from '../messages/plan-places.ts';
 import {
   costOfRest,
   findingMessages,

@@ -35,9 +35,12 @@ export function fitText(text: string, width: number): string {
   return lines.join('\n');
 }
 
+/** A line of a list: a name, and what is said of it. */
+export type NamedWords = readonly [name: string, words: string];
+
 /** Names and values in two columns; a long value continues below itself. */
 export function listed(
-  pairs: readonly (readonly [name: string, value: string])[],
+  pairs: readonly NamedWords[],
   indent = '  ',
   screen = Number.POSITIVE_INFINITY,
 ): string[] {
@@ -166,4 +169,9 @@ export function colorFor(context: Environment, stream: { readonly isTTY?: boolea
     ? FORCE_COLOR !== '0'
     : !NO_COLOR && !isDumb(context) && stream.isTTY === true;
   return isOn ? (format, text) => styleText(format, text, { validateStream: false }) : noColor;
+}
+
+/** Printed as given: `counted` would round half a minute. */
+export function timeLimit(minutes: number): string {
+  return `${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
 }

@@ -17,7 +17,7 @@ import type { LossSummary } from '../../run/summary-shapes.ts';
 import { COMMAND_TABLE } from '../options/command-table.ts';
 import { shownPath } from './format.ts';
 import { invalidRowsMessage, type OutputStyle } from './input-messages.ts';
-import { savingsMessage } from './plan-messages.ts';
+import { savingsMessage } from './plan-places.ts';
 
 /** The lines of a result: how the run ended, its facts, and what to do next. */
 interface RunMessages {
