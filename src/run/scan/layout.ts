@@ -137,29 +137,80 @@ interface OwnColumns {
 }
 
 /** Decides the roles of the columns by the head of a file. Reads nothing. @throws INPUT_COLUMNS, OUTPUT_UNWRITABLE */
-function decideLayout(
-  head: FileHead,
-  { names, dropFrom, location: { lat, lng, note, compass }, values, amounts }: OwnColumns,
+function decideLayout(head: FileHead, own: OwnColumns, rowFile: RowSource, job: Job): Layout {
+  const { names, dropFrom, location, values, amounts } = own;
+  const { lat, lng } = location;
+  const { topics, prefix, input: file } = job;
+  const output = addedByOutput(own, rowFile, job);
+  const kept = keptColumns(rowFile.columns, dropFrom, topics, perilbookColumns(prefix));
+  const read = columnsToRead(own, kept, job);
+  const buildings = output.losses === 'amounts' ? buildingColumns(names, values) : [];
+  const nameOf = (index: number) => names[index] || String(index + 1);
+  return {
+    ...output,
+    ...read,
+    values: values.length,
+    mayBeNegative: job.orderBy.kind === 'column',
+    amountCurrency: amountCurrency(job, values.map(nameOf), amounts),
+    id: job.id === null ? null : columnByName(names, job.id, 'id', file),
+    pair: lat === lng ? { given: job.location.order ?? null, assumed: 'lat,lng' } : null,
+    hasRemarks: rowFile.hasRemarks === true || (lat === lng && hasOutlines(head, lat)),
+    notes: [
+      location.note,
+      rowFile.note,
+      output.isConverted ? rowFile.conversionNote : rowFile.ownFormatNote,
+      output.losses === 'rates' ? ratesAlone(job) : null,
+      ...read.codes.map(codeColumnNote),
+    ].filter((words) => words != null),
+    dropFrom,
+    kept,
+    lossValues: buildings.map((column) => FIRST_VALUE + values.indexOf(column)),
+    used: {
+      lat: nameOf(lat),
+      lng: nameOf(lng),
+      value: values.map(nameOf),
+      ...(job.losses && { loss_value: buildings.map(nameOf) }),
+      ...(read.codes.length > 0 && {
+        codes: Object.fromEntries(read.codes.map(({ topic, name }) => [topic, name])),
+      }),
+    },
+  };
+}
+
+/** Decides what an output adds to the columns of the user. @throws INPUT_COLUMNS, OUTPUT_UNWRITABLE */
+function addedByOutput(
+  { names, values }: OwnColumns,
   rowFile: RowSource,
   job: Job,
-): Layout {
+): Pick<Layout, 'added' | 'losses' | 'hasPoints' | 'isConverted'> {
   const { topics, prefix, input: file } = job;
   const geoparquet = job.geoparquet || isCalledGeoparquet(job);
-  const ownColumns = perilbookColumns(prefix);
-  const point = geometryColumn(prefix);
   const format = formatOfOutput(job.output) ?? rowFile.format;
-  // Rows of another format become features. Part files keep their format.
-  const other = job.parts === null ? otherFormat(rowFile, file, job.output) : null;
   if (geoparquet && format !== 'parquet') throw otherThanParquet(job.output);
   const ofLosses = values.length > 0 ? 'amounts' : 'rates';
   const losses = job.losses ? ofLosses : 'none';
   const ofTopics = addedColumns(topics, prefix, job.counts, losses);
+  const point = geometryColumn(prefix);
   refuseTaken(names, geoparquet ? [...ofTopics, point] : ofTopics, file);
+  // Rows of another format become features. Part files keep their format.
+  const other = job.parts === null ? otherFormat(rowFile, file, job.output) : null;
   const hasPoints =
     geoparquet || (other !== null && formatNamed(other).making?.isOfFeatures === true);
-  const buildings = losses === 'amounts' ? buildingColumns(names, values) : [];
+  return {
+    added: hasPoints ? [...ofTopics, point] : ofTopics,
+    losses,
+    hasPoints,
+    isConverted: other !== null,
+  };
+}
+
+/** Decides which columns are read, and where among them each stands. */
+function columnsToRead(
+  { names, dropFrom, location: { lat, lng, compass }, values }: OwnColumns,
+  kept: readonly KeptColumn[],
+  { topics, input: file }: Job,
+): Pick<Layout, 'columns' | 'currency' | 'compass' | 'codes' | 'keptAnswers'> {
   const currency = values.length === 0 ? null : currencyColumn(names);
-  const isConverted = other !== null;
   const read = [lat, lng, ...values, ...(currency === null ? [] : [currency])];
   const letters = [compass?.lat, compass?.lng].filter((column) => column != null);
   const positionOf = (column: number | null | undefined) =>
@@ -168,53 +219,16 @@ function decideLayout(
     ...column,
     at: read.length + letters.length + index,
   }));
-  const nameOf = (index: number) => names[index] || String(index + 1);
-  const kept = keptColumns(rowFile.columns, dropFrom, topics, ownColumns);
   const ofEarlierRun = kept.length === 0 ? [] : LEADING_COLUMNS.map((_, at) => dropFrom! + at);
   const columns = [...read, ...letters, ...codes.map(({ column }) => column), ...ofEarlierRun];
+  const withKept = [...columns, ...kept.map(({ keeps }) => keeps)];
   return {
     columns,
-    values: values.length,
-    mayBeNegative: job.orderBy.kind === 'column',
     currency: currency === null ? null : FIRST_VALUE + values.length,
-    amountCurrency: amountCurrency(job, values.map(nameOf), amounts),
-    id: job.id === null ? null : columnByName(names, job.id, 'id', file),
-    pair: lat === lng ? { given: job.location.order ?? null, assumed: 'lat,lng' } : null,
     compass:
       compass === undefined ? null : { lat: positionOf(compass.lat), lng: positionOf(compass.lng) },
     codes,
-    hasPoints,
-    hasRemarks: rowFile.hasRemarks === true || (lat === lng && hasOutlines(head, lat)),
-    isConverted,
-    notes: [
-      note,
-      rowFile.note,
-      isConverted ? rowFile.conversionNote : rowFile.ownFormatNote,
-      losses === 'rates' ? ratesAlone(job) : null,
-      ...codes.map(codeColumnNote),
-    ].filter((words) => words != null),
-    dropFrom,
-    kept,
-    keptAnswers:
-      kept.length === 0
-        ? null
-        : keptAnswersAt(
-            kept,
-            dropFrom!,
-            positionsIn([...columns, ...kept.map(({ keeps }) => keeps)]),
-          ),
-    added: hasPoints ? [...ofTopics, point] : ofTopics,
-    losses,
-    lossValues: buildings.map((column) => FIRST_VALUE + values.indexOf(column)),
-    used: {
-      lat: nameOf(lat),
-      lng: nameOf(lng),
-      value: values.map(nameOf),
-      ...(job.losses && { loss_value: buildings.map(nameOf) }),
-      ...(codes.length > 0 && {
-        codes: Object.fromEntries(codes.map(({ topic, name }) => [topic, name])),
-      }),
-    },
+    keptAnswers: kept.length === 0 ? null : keptAnswersAt(kept, dropFrom!, positionsIn(withKept)),
   };
 }
 
