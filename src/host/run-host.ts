@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { systemClock } from '../base/clock.ts';
 import { PerilbookError } from '../base/errors.ts';
@@ -11,8 +10,8 @@ import type { Job, JobFolders } from '../job/settings.ts';
 import { requireFile } from '../rows/files/input-file.ts';
 import type { Streams } from '../rows/open/open-row-file.ts';
 import { type Connection, lossSourceOf } from '../run/frame/connection-kinds.ts';
-import type { RenewContext } from '../run/frame/present-data.ts';
 import { openStoreAt } from '../run/frame/open-store-at.ts';
+import type { RenewContext } from '../run/frame/present-data.ts';
 import {
   type Effects,
   type OpenedAreas,
@@ -124,7 +123,7 @@ function tellLosses(host: RunHost, job: Job, connection: Connection): void {
  * @throws PerilbookError SERVICE_DATA when the boundaries are not here */
 export function openAreas(context: ConnectionContext, job: Job): OpenedAreas {
   using opened = new DisposableStack();
-  const file = boundaryFile(context);
+  const { dataFile: file } = job;
   const database = opened.use(openWithAreas(context, job));
   const finder = readingData(file, () => {
     database.exec('BEGIN');
@@ -140,12 +139,9 @@ export function requireAreas(context: ConnectionContext, job: Job): void {
   openWithAreas(context, job)[Symbol.dispose]();
 }
 
-const boundaryFile = ({ dataFolder }: Pick<ConnectionContext, 'dataFolder'>): string =>
-  join(dataFolder, 'data.db');
-
 function openWithAreas(context: ConnectionContext, job: Job): DataDatabase {
   const level = job.areas!;
-  const file = boundaryFile(context);
+  const { dataFile: file } = job;
   const hint = `Run: ${getBoundariesCommand(level, job.input, context.workingFolder)}`;
   const none = `There are no ${NAMES[level]} boundaries on this machine`;
   if (!existsSync(file)) throw new PerilbookError('SERVICE_DATA', none, hint, { file });
