@@ -281,7 +281,7 @@ export function relationToBox(
   half: number,
 ): 'holds' | 'crosses' | 'apart' {
   const { rings, edges, starts, south, bandHeight } = outline;
-  if (isPlain(outline)) return relationOfRing(rings, x, y, half);
+  if (isPlain(outline)) return ringRelationToBox(rings, x, y, half);
   const bands = starts.length - 1;
   const hasOneRing = isOneRing(rings);
   const middle = hasOneRing ? bandOf(y, south, bandHeight, bands) : -1;
@@ -310,7 +310,7 @@ export function relationToBox(
 }
 
 /** As `relationToBox`, of one ring without bands. */
-function relationOfRing(
+function ringRelationToBox(
   rings: PackedRings,
   x: number,
   y: number,

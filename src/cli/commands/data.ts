@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { byteSize, counted, grouped, timeSpan } from '../../base/format-numbers.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
-import { readManifest } from '../../data/download/downloads-folder.ts';
+import { type FileEntry, readManifest } from '../../data/download/downloads-folder.ts';
 import { sliceOfKey, staleAfterMs } from '../../data/download/source-requests.ts';
 import { loadCommandOf, outdatedText } from '../../data/sources/layer-sources.ts';
 import type { Source } from '../../data/sources/source.ts';
@@ -138,10 +138,20 @@ const NOTHING: DataDescription = {
 
 interface SourceHere {
   readonly source: Source;
-  readonly downloaded: ReturnType<typeof readDownloaded>;
+  /** Null where nothing is downloaded. */
+  readonly downloaded: SourceDownloads | null;
 }
 
-function readDownloaded({ name }: Source, downloads: string) {
+/** The downloaded files of a source, in all. */
+interface SourceDownloads {
+  readonly states: readonly string[];
+  readonly bytes: number;
+  readonly fetchedAt: number;
+  readonly checkedAt: number;
+  readonly parts: readonly FileEntry[];
+}
+
+function readDownloaded({ name }: Source, downloads: string): SourceDownloads | null {
   const manifest = readManifest(join(downloads, name));
   if (manifest.size === 0) return null;
   const parts = [...manifest.values()];

@@ -196,10 +196,14 @@ export const serviceCommands = {
   }),
 };
 
-type ServiceFiles = ReturnType<typeof resolveServiceFiles>;
+/** The file of the data, and the file or the database of the accounts. */
+interface ServiceFiles {
+  readonly data: string;
+  readonly accounts: string;
+}
 
 /** @returns for the accounts a file, or the address of a database */
-function resolveServiceFiles(context: CliContext, { db, accounts }: FileFlags) {
+function resolveServiceFiles(context: CliContext, { db, accounts }: FileFlags): ServiceFiles {
   const inFolder = (file: string) => resolve(context.workingFolder, file);
   const data = inFolder(
     db === undefined ? `${dataFolder(context)}/data.db` : pathGiven('--db', db),

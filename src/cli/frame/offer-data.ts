@@ -12,7 +12,7 @@ import { topicsText } from '../../run/look-up/place-answers.ts';
 import type { Flags } from '../options/command-table.ts';
 import { type CliContext, say } from './context.ts';
 import { openDataSettings, readSources } from './data-settings.ts';
-import { areaOfJob } from './states-of-file.ts';
+import { areaOfJob, type LocationsArea } from './states-of-file.ts';
 
 /** Offers to download the data that topics of a job lack, for the states of its input. Call it only on a terminal. After a no the run
  * continues without the data where other topics have theirs; without any data it ends. `--yes` approves credits, not downloads.
@@ -71,10 +71,18 @@ function topicsWithoutData({ service, dataFile, topics }: Job, now: number): Top
   return data?.sample ? [] : local.filter((topic) => !data?.topics.has(topic));
 }
 
-type PublishedData = NonNullable<Awaited<ReturnType<typeof publishedFor>>>;
+/** Topics without data here, and the states that the input is in. */
+interface PublishedData {
+  readonly topics: readonly TopicSlug[];
+  readonly area: LocationsArea;
+}
 
 /** The missing data that agencies publish for the input; null if they publish none of it. */
-async function publishedFor(context: CliContext, job: Job, lacking: readonly TopicSlug[]) {
+async function publishedFor(
+  context: CliContext,
+  job: Job,
+  lacking: readonly TopicSlug[],
+): Promise<PublishedData | null> {
   if (lacking.length === 0) return null;
   const area = await areaOfJob(context, job);
   const { sources } = readSources(context, {});

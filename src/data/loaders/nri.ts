@@ -173,8 +173,16 @@ function findLevel(columns: Columns): 'tract' | 'county' {
   return columns.find('TRACTFIPS') >= 0 ? 'tract' : 'county';
 }
 
-/** The columns of each hazard. */
-function findHazards(columns: Columns, file: string, report: LoadReporter) {
+/** The columns of a hazard by index; -1 without loss rates. */
+interface HazardColumns {
+  readonly topic: NaturalRatingRecord['topic'];
+  readonly rating: number;
+  readonly score: number;
+  readonly frequency: number;
+  readonly lossRate: number;
+}
+
+function findHazards(columns: Columns, file: string, report: LoadReporter): HazardColumns[] {
   const hazards = NRI_PREFIXES.flatMap(([topic, ...prefixes]) => {
     const find = (suffix: string) =>
       columns.find(...prefixes.map((prefix) => `${prefix}_${suffix}`));
@@ -212,12 +220,10 @@ function blankOr(cell: string): number | null | undefined {
   return number === -9999 ? null : (number ?? undefined);
 }
 
-type Hazard = ReturnType<typeof findHazards>[number];
-
 /** @param onFault gets what is wrong with a loss rate, without which the rating is known */
 function parseRating(
   geoid: string,
-  hazard: Hazard,
+  hazard: HazardColumns,
   cells: readonly string[],
   columns: Columns,
   onFault: (problem: string) => void,

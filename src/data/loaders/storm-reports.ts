@@ -29,22 +29,21 @@ export const tornado: Loader = spcLoader('tornado', 'NOAA SPC tornado reports (C
 });
 
 /** The segment number and the magnitude of the rows that have the agency's columns. */
-function ownRows(rows: readonly (readonly string[])[]): [segment: string, magnitude: number][] {
+type OwnRow = readonly [segment: string, magnitude: number];
+
+function ownRows(rows: readonly (readonly string[])[]): OwnRow[] {
   return rows
     .filter(
       (cells) =>
         cells.length >= FEWEST_FIELDS && /^\d{4}$/.test(cells[1]!.trim()) && /\d/.test(cells[4]!),
     )
-    .map((cells) => [cells[23]!.trim(), Number(cells[10])]);
+    .map((cells): OwnRow => [cells[23]!.trim(), Number(cells[10])]);
 }
 
 function spcLoader(
   event: 'hail' | 'tornado',
   describe: string,
-  {
-    are,
-    test,
-  }: { readonly are: string; readonly test: (rows: ReturnType<typeof ownRows>) => boolean },
+  { are, test }: { readonly are: string; readonly test: (rows: readonly OwnRow[]) => boolean },
 ): Loader {
   return {
     describe,

@@ -99,7 +99,7 @@ export function sumUsage(
   windows: Map<string, RecentCalls>,
   account: string,
   terms: readonly ClaimLimits[],
-): SqlReading<ReturnType<typeof claimUsage>> {
+): SqlReading<ClaimUsage> {
   const starts = [...new Set(terms.map(startOf))];
   const runs = JSON.stringify([...new Set(terms.map(({ run }) => run))]);
   // The account's time is not before its newest settlement, so no older call is within the minute.
@@ -137,17 +137,24 @@ function startOf({ countedSince, period }: ClaimLimits): number {
   return countedSince ?? period.start;
 }
 
-/** The sums of an account, with the calls that the transaction grants. @param moved by the start of a period */
+/** The sums of an account, with the calls that a transaction grants. */
+export interface ClaimUsage {
+  /** @param since calls that settled then or before are outside the minute */
+  of(claim: ClaimLimits, since: number): Usage;
+  /** Adds the credits of a call that is granted. */
+  spend(claim: ClaimLimits, credits: number): void;
+}
+
+/** @param moved by the start of a period */
 function claimUsage(
   recent: RecentCalls,
   periods: Changing<StoredPeriod>[],
   stored: readonly ({ readonly id: number } & Changing<Spending>)[],
   moved: ReadonlyMap<number, Spending>,
-) {
+): ClaimUsage {
   const runs = new Map(stored.map((run) => [run.id, run]));
   return {
-    /** @param since calls that settled then or before are outside the minute */
-    of(claim: ClaimLimits, since: number): Usage {
+    of(claim, since) {
       recent.forget(since);
       const start = startOf(claim);
       return {
@@ -157,7 +164,7 @@ function claimUsage(
         recent,
       };
     },
-    spend({ run, period: { start } }: ClaimLimits, credits: number): void {
+    spend({ run, period: { start } }, credits) {
       let period = periods.find((stored) => stored.start === start);
       if (!period) {
         period = { ...NEW_PERIOD, start };
