@@ -37,7 +37,7 @@ const LEAST_SHARE_OF_DIRECT = 0.5;
 const MINUTE_CALLS = sized(10_000, 100);
 const MOST_START_MS = 100;
 const PLACES = sized(200_000, 1_000);
-/** As many as the plan reads at once. */
+/** Written together. */
 const PAGE = 2_000;
 
 /** Prints all tables. */
@@ -233,9 +233,8 @@ async function placesASecond(address: string): Promise<number> {
   }
   const wanted = NATURAL_SLUGS.map((topic) => ({ topic, freshSince: 1, fields: 3 }));
   const begun = performance.now();
-  for (const page of pages) {
-    const found = await readStored(store, source, page, wanted);
-    if (found.some((place) => place?.isComplete !== true)) throw new Error('a place is missing');
-  }
+  // In one reading, as a plan does: the first of each takes longer.
+  const found = await readStored(store, source, cells, wanted);
+  if (found.some((place) => place?.isComplete !== true)) throw new Error('a place is missing');
   return Math.round((PLACES / (performance.now() - begun)) * 1_000);
 }
