@@ -7,7 +7,7 @@ import { launchPooler, startPooler, WITH_POOLER } from '../pooler.ts';
 import { sharedPostgres } from '../postgres-server.ts';
 import { type CommitFault, startTcpProxy } from '../tcp-proxy.ts';
 import { ANSWER, callAt, chargedFor, termsOf } from './claims.ts';
-import { testStore } from './store-contract.ts';
+import { testStore } from './contract/store-contract.ts';
 
 const server = await sharedPostgres();
 const OWNER = { name: 'me', isAlive: () => true };

@@ -26,7 +26,7 @@ import {
 } from '../postgres-server.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { ANSWER, callAt, chargedFor, PERIOD, RUN, termsOf } from './claims.ts';
-import { testStore } from './store-contract.ts';
+import { testStore } from './contract/store-contract.ts';
 
 const CERTIFICATES = join(import.meta.dirname, '../faults/certificates');
 

@@ -8,7 +8,7 @@ import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { callAt, chargedFor, SINGLE, termsOf } from './claims.ts';
-import { testStore } from './store-contract.ts';
+import { testStore } from './contract/store-contract.ts';
 
 testStore('SQLite', (t) => {
   const file = join(temporaryFolder(t), 'deep', 'store.db');
