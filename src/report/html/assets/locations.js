@@ -89,7 +89,9 @@ export function setUpLocations(root, state) {
     button.type = 'button';
     button.textContent = head.textContent;
     head.replaceChildren(button);
-    button.addEventListener('click', () => {
+    button.addEventListener('click', ({ detail }) => {
+      // The second click of a double click would turn the order round at once.
+      if (detail > 1) return;
       sorting.down = sorting.column === column ? !sorting.down : head.dataset.kind === 'number';
       sorting.column = column;
       show();
