@@ -30,7 +30,7 @@ async function hold(page: Page, address: string) {
 }
 
 /** Opens a second file, whose places are those of the first: what was bought is in the store. */
-async function openOther(page: Page, { harness }: UiScene): Promise<void> {
+async function openOther(page: Page, { harness }: UiScene, credits = CELLS - 5): Promise<void> {
   const other = join(harness.folder, 'other.csv');
   writeFileSync(other, table());
   if (await page.locator('#path').isHidden()) await page.click('#file-step summary');
@@ -38,7 +38,7 @@ async function openOther(page: Page, { harness }: UiScene): Promise<void> {
   await page.keyboard.press('Enter');
   await page.locator('#file-line', { hasText: 'other.csv' }).waitFor({ state: 'attached' });
   await onlyTopic(page);
-  await price(page, String(CELLS - 5));
+  await price(page, String(credits));
 }
 
 /** What was asked before has been answered, and the page has had the time to show it. */
@@ -120,7 +120,105 @@ test('what is told of public data is of the topics that are shown', options, asy
   assert.equal(await page.evaluate('document.activeElement.id'), 'data-download');
   download.release();
   await page.locator('#data-words', { hasText: 'superfund: 1 MB' }).waitFor();
+  // A reply about the file that was open before is none about the next one.
+  await page.getByLabel('Brownfields').uncheck();
+  const late = await hold(page, '**/offer');
+  await page.click('#data-offer');
+  await late.isAsked;
+  writeFileSync(join(scene.harness.folder, 'next.csv'), table());
+  await page.click('#file-step summary');
+  await page.fill('#path', join(scene.harness.folder, 'next.csv'));
+  await page.keyboard.press('Enter');
+  await page.locator('#file-line', { hasText: 'next.csv' }).waitFor({ state: 'attached' });
+  await onlyTopic(page, 'Superfund');
+  await page.click('#data-offer', { trial: true });
+  late.release();
+  await settle(page);
+  assert.equal(await page.locator('#data-words').textContent(), '');
   assert.deepEqual([complaints, scene.bugs], [[], []]);
+});
+
+test(
+  'after an error of a price, an offer or a download there is a button to go on',
+  options,
+  async (t) => {
+    const scene = await openUi(t, (harness) => ({
+      ...allSources(harness, ['superfund', 'brownfield']),
+      dataFor: async () => 'superfund: 1 MB',
+    }));
+    const { page } = await openPage(t, scene);
+    const error = { code: 'STORE_UNUSABLE', message: 'The store is busy', hint: 'Try again.' };
+    const failOnce = (address: string) =>
+      page.route(address, (route) => route.fulfill({ status: 422, json: { error } }), { times: 1 });
+    const told = (box: string) => page.locator(box, { hasText: 'The store is busy' });
+    await choose(page, scene, table(), CELLS);
+    await failOnce('**/price');
+    await onlyTopic(page, 'Superfund');
+    await told('#price-error').waitFor();
+    await page.click('#price-again');
+    await price(page, String(CELLS));
+    assert.ok(await page.locator('#price-error').isHidden());
+    await failOnce('**/choices');
+    await page.getByLabel('Brownfields').check();
+    await told('#source-error').waitFor();
+    await page.click('#source-again');
+    await page.locator('#source-error').waitFor({ state: 'hidden' });
+    await failOnce('**/offer');
+    await page.click('#data-offer');
+    await told('#data-error').waitFor();
+    await page.click('#data-offer');
+    await page.locator('#data-words', { hasText: 'superfund: 1 MB' }).waitFor();
+    await failOnce('**/download');
+    await page.click('#data-download');
+    await told('#data-error').waitFor();
+    assert.equal(await page.locator('#data-words').textContent(), 'superfund: 1 MB');
+    await page.click('#data-download');
+    await page.locator('#data-download').waitFor({ state: 'detached' });
+    assert.ok(await page.locator('#data-error').isHidden());
+    assert.deepEqual(scene.bugs, []);
+  },
+);
+
+test('Back while a file is being opened leads to the file before', options, async (t) => {
+  const scene = await openUi(t);
+  const { page, complaints } = await openPage(t, scene);
+  await choose(page, scene, table(), CELLS);
+  const before = page.url();
+  await openOther(page, scene, CELLS);
+  const { isAsked, release } = await hold(page, '**/api/files/named');
+  writeFileSync(join(scene.harness.folder, 'third.csv'), table());
+  await page.click('#file-step summary');
+  await page.fill('#path', join(scene.harness.folder, 'third.csv'));
+  await page.keyboard.press('Enter');
+  await isAsked;
+  await page.goBack();
+  const isShown = () => page.locator('#file-line', { hasText: 'book.csv' });
+  await isShown().waitFor({ state: 'attached' });
+  release();
+  await settle(page);
+  await isShown().waitFor({ state: 'attached' });
+  assert.equal(page.url(), before);
+  assert.deepEqual([complaints, scene.bugs], [[], []]);
+});
+
+test('of two quick choices of the header line the last one counts', options, async (t) => {
+  const scene = await openUi(t);
+  const { page } = await openPage(t, scene);
+  await choose(page, scene, table(), CELLS);
+  await page.click('#columns-change > summary');
+  const { isAsked, release } = await hold(page, '**/api/files/*?header=no');
+  const box = page.getByLabel('The first line is data');
+  await box.click();
+  await isAsked;
+  const again = page.waitForResponse('**/api/files/*?header=yes');
+  await box.click();
+  await again;
+  release();
+  await settle(page);
+  assert.equal(await box.isChecked(), false);
+  assert.match((await page.locator('#columns-line').textContent())!, /^lat, lng/);
+  assert.ok(await page.locator('#columns-error').isHidden());
+  assert.deepEqual(scene.bugs, []);
 });
 
 test('a connection that is lost leaves the open file open', options, async (t) => {
@@ -144,6 +242,7 @@ test('a connection that is lost leaves the open file open', options, async (t) =
     })()`,
   );
   await page.dispatchEvent('#columns-step', 'drop', { dataTransfer: dropped });
+  await page.locator('#file-error', { hasText: 'The file was not opened' }).waitFor();
   const told = page.waitForRequest('**/api/about');
   await page.unroute('**/api/alive');
   await told;

@@ -18,7 +18,7 @@ const nameOf = (name, index) => name || `column ${index + 1}`;
 async function chooseHeader(header) {
   readError.value = null;
   await readAgain(header).catch((error) => {
-    readError.value = error;
+    if (error.name !== 'AbortError') readError.value = error;
   });
 }
 

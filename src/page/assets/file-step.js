@@ -11,16 +11,25 @@ const error = signal(null);
 const uploaded = signal(null);
 const isOver = signal(false);
 
-let isBusy = false;
+/** What is being opened; null for nothing. */
+let opening = null;
 
-/** Opens the file that `work` resolves to; nothing while another is being opened. After a failure no file is open.
+/** Opens the file that `work` resolves to. While a file is being opened another one is not, but Back and Forward count: what was being
+ * opened is dropped. After a failure no file is open.
+ * @param work gets a function that shows the share that is uploaded
  * @param isOwn whether the user has just opened it: what follows gets the focus, and Back leads to the file before */
 async function open(work, isOwn) {
-  if (isBusy) return;
-  isBusy = true;
+  if (opening !== null && isOwn) return;
+  const own = {};
+  const isDropped = () => opening !== own;
+  opening = own;
   error.value = null;
+  uploaded.value = null;
   try {
-    const opened = await work();
+    const opened = await work((share) => {
+      if (!isDropped()) uploaded.value = share;
+    });
+    if (isDropped()) return;
     const address = `#file=${opened.id}`;
     if (isOwn && window.location.hash !== address) history.pushState(null, '', address);
     else history.replaceState(null, '', address);
@@ -28,14 +37,17 @@ async function open(work, isOwn) {
     openRun(opened);
     if (isOwn) focusOn(run.value === null ? '#columns-fold > summary' : '#run-title');
   } catch (failure) {
+    if (isDropped()) return;
     // An open file below a failed one would look like its result.
     closeRun();
     leaveFile();
     history.replaceState(null, '', '#');
     error.value = failure;
   } finally {
-    isBusy = false;
-    uploaded.value = null;
+    if (!isDropped()) {
+      opening = null;
+      uploaded.value = null;
+    }
   }
 }
 
@@ -44,11 +56,9 @@ export const openAgain = (id) => open(() => getAgain(id), false);
 
 /** Uploads a file that the user chose or dropped, shows the share that is sent, and opens it. */
 const send = (pick) =>
-  open(async () => {
-    uploaded.value = undefined;
-    return await upload(await pick(), (share) => {
-      uploaded.value = share;
-    });
+  open(async (show) => {
+    show(undefined);
+    return await upload(await pick(), show);
   }, true);
 
 /** Gets the sample from the server, and uploads it as a user's file, `sample.csv`. */
@@ -58,6 +68,11 @@ const sendSample = () =>
 const NO_PATH = {
   message: 'Enter the path of a file on this machine',
   hint: 'For instance /folder/portfolio.csv.',
+};
+
+const NOT_OPENED = {
+  message: 'The file was not opened: Perilbook does not respond',
+  hint: 'Drop it again when the connection is back.',
 };
 
 const FORMATS = {
@@ -85,7 +100,8 @@ export function FileStep() {
       isOver.value = false;
       const [picked] = event.dataTransfer.files;
       // A failed upload would close the open file.
-      if (picked && !isLost.value) void send(() => picked);
+      if (picked && isLost.value) error.value = NOT_OPENED;
+      else if (picked) void send(() => picked);
     });
   }, []);
   const line = file.value === null ? '' : fileWords(file.value);

@@ -1,7 +1,18 @@
 import { day } from './format.js';
 import { ErrorBox, Fold, html } from './html.js';
 import { byteSize, counted, grouped, percent, timeSpan } from './numbers.js';
-import { about, budget, choose, chosen, folds, isAllHere, isLocal, price } from './state.js';
+import { needsServer } from './server.js';
+import {
+  about,
+  budget,
+  choose,
+  chosen,
+  folds,
+  isAllHere,
+  isLocal,
+  price,
+  priceAgain,
+} from './state.js';
 
 /** The first two are choices of a run; the others are for comparison. */
 const WAYS = [
@@ -32,11 +43,17 @@ export function PriceStep() {
       <p class="figure" aria-live="polite" hidden=${summary !== null && left === 0}><strong id="price">${summary && grouped(isHere ? left : summary.credits)}</strong> <span id="price-words">${summary && (isHere ? localWords(summary, left) : wordsOf(summary))}</span></p>
       ${value?.refused && html`<p id="price-refused"><strong>${value.refused}</strong></p>`}
       <p id="price-verdict">${summary ? verdictOf(summary, value.account) : error === null && question === null ? 'Choose the location columns and at least one topic.' : ''}</p>
-      <${ErrorBox} id="price-error" error=${shownError} />
+      <${ErrorBox} id="price-error" error=${shownError}><${Again} id="price-again" /><//>
       ${summary !== null && !isHere && !isBought && html`<${Curve} curve=${value.curve} summary=${summary} /><${Ways} ways=${summary.ways} />`}
       <p id="price-notes" class="soft small">${summary && (isHere ? sourceNotes(summary.source) : notesOf(summary))}</p>
     <//>
   </section>`;
+}
+
+/** Asks for the price, and what can be chosen, once more. */
+export function Again({ id }) {
+  const isAsked = price.isStale.value;
+  return html`<p><button type="button" id=${id} class="button small" onClick=${priceAgain} ...${needsServer(isAsked)}>${isAsked ? 'Asking…' : 'Try again'}</button></p>`;
 }
 
 const [CURVE_WIDTH, CURVE_HEIGHT] = [400, 120];

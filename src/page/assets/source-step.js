@@ -1,5 +1,6 @@
 import { computed, effect, signal } from '@preact/signals';
 import { ErrorBox, Fold, html } from './html.js';
+import { Again } from './price-step.js';
 import { needsServer, post } from './server.js';
 import * as state from './state.js';
 
@@ -30,7 +31,7 @@ export function SourceStep() {
   const sources = SOURCES.map(([value, title, what]) => [value, titleOf(value, title), what]);
   return html`<section id="source-step" aria-labelledby="source-title">
     <${Fold} name="source" title="Source" line=${name + area} isOpen=${state.folds.source}>
-      <${ErrorBox} id="source-error" error=${state.choicesError.value} />
+      <${ErrorBox} id="source-error" error=${state.choicesError.value}><${Again} id="source-again" /><//>
       <${Choices} id="sources" name="source" legend="Answers come from" values=${sources} chosen=${state.source.value}
         whyNot=${(value) => state.offered.value.sources[value] ?? null} onChoose=${(value) => state.choose({ source: value })} />
       <${PublicData} />
@@ -40,7 +41,8 @@ export function SourceStep() {
   </section>`;
 }
 
-/** What public data the chosen topics lack: not asked for, in work, or `{ words }` of the offer and then of what was loaded. */
+/** What public data the chosen topics lack: not asked for, in work, or `{ words }` of the offer and then of what was loaded. After an error the
+ * words of the offer stay. */
 const data = signal(null);
 const topics = computed(() => state.chosen.value.topics);
 effect(() => {
@@ -50,7 +52,8 @@ effect(() => {
 
 /** Sets `data` to the server's words or an error. @param path `offer` asks what there is; `download` loads it and prices again */
 async function askForData(path) {
-  if (data.value?.isBusy) return;
+  const before = data.value;
+  if (before?.isBusy) return;
   const words = path === 'offer' ? 'Looking for it…' : 'Downloading…';
   const asked = { words, isBusy: true, isOffer: path === 'download' };
   data.value = asked;
@@ -64,7 +67,7 @@ async function askForData(path) {
     show({ words: reply.words ?? 'Nothing can be downloaded for these topics.', isOffer });
     if (path === 'download') state.priceAgain();
   } catch (error) {
-    show({ words: '', error });
+    show(path === 'offer' ? { words: '', error } : { ...before, error });
   }
 }
 
@@ -77,7 +80,7 @@ function PublicData() {
   return html`<div id="data">
     <pre id="data-words" role="status" class="small scroll" tabindex=${words === '' ? undefined : 0}>${words}</pre>
     <${ErrorBox} id="data-error" error=${error} />
-    ${data.value === null && html`<button type="button" id="data-offer" class="button small" onClick=${() => askForData('offer')} ...${needsServer()}>Get the missing public data…</button>`}
+    ${(data.value === null || (error !== null && !isOffer)) && html`<button type="button" id="data-offer" class="button small" onClick=${() => askForData('offer')} ...${needsServer()}>Get the missing public data…</button>`}
     ${isOffer && html`<button type="button" id="data-download" class="button small primary" onClick=${() => askForData('download')} ...${needsServer(isBusy)}>Download</button>`}
   </div>`;
 }

@@ -241,16 +241,21 @@ export function leaveFile() {
 }
 
 /** Requests a file's preview. @param header whether the first line has column names; undefined: as in its last run */
-const getFile = (id, header) =>
-  get(`/api/files/${id}${header === undefined ? '' : `?header=${header ? 'yes' : 'no'}`}`);
+const getFile = (id, header, signal) =>
+  get(`/api/files/${id}${header === undefined ? '' : `?header=${header ? 'yes' : 'no'}`}`, signal);
 
 /** A known file, with or without a header line as it was chosen. */
 export const getAgain = (id) => getFile(id, readDraft(id).header);
 
-/** Reads the open file again with or without a header line. Settings other than columns stay. */
+let reading = new AbortController();
+
+/** Reads the open file again with or without a header line, and cancels an earlier reading: the last choice counts. Settings other than
+ * columns stay. @throws AbortError for one that was cancelled */
 export async function readAgain(header) {
+  reading.abort();
+  reading = new AbortController();
   const isStillOpen = whileOpen();
-  const opened = await getFile(file.value.id, header);
+  const opened = await getFile(file.value.id, header, reading.signal);
   if (!isStillOpen()) return;
   const { lat, lng, order } = opened.chosen;
   batch(() => {
