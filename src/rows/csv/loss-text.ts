@@ -180,6 +180,12 @@ export function lossText({ losses, texts, format, columns }: LossTextSetup): Los
     return at + wholeSizes[number]!;
   }
 
+  /** What stands after whole dollars. */
+  function putRest(view: DataView, cents: number, at: number): number {
+    view.setUint32(at, centWords[cents]!, true);
+    return at + centSizes[cents]!;
+  }
+
   /** The amount as `String` writes it: without zeros at the end. */
   function putAmount(view: DataView, at: number): number {
     const cents = amount[0]!;
@@ -196,8 +202,7 @@ export function lossText({ losses, texts, format, columns }: LossTextSetup): Los
       to += 3;
     }
     view.setUint32(to, three[dollars - thousands * 1000]!, true);
-    view.setUint32(to + 3, centWords[rest]!, true);
-    return to + 3 + centSizes[rest]!;
+    return putRest(view, rest, to + 3);
   }
 
   function encodeAmount(view: DataView, at: number): number {
@@ -212,14 +217,18 @@ export function lossText({ losses, texts, format, columns }: LossTextSetup): Los
     if (cents >= 0 && cents < FEW_CENTS && hasPoint) {
       const all = cents | 0;
       const dollars = (all / 100) | 0;
-      const rest = all - dollars * 100;
-      view.setUint32(at, whole[dollars]!, true);
-      const point = at + wholeSizes[dollars]!;
-      view.setUint32(point, centWords[rest]!, true);
-      return point + centSizes[rest]!;
+      return putRest(view, all - dollars * 100, putWhole(view, dollars, at));
     }
     amount[0] = cents;
     return putAmount(view, at);
+  }
+
+  /** The text of a step. */
+  function putStep(words: Uint32Array, unit: number, view: DataView, at: number): number {
+    const rest = words[unit * WORDS_A_UNIT + 1]!;
+    view.setUint32(at, words[unit * WORDS_A_UNIT]!, true);
+    view.setUint32(at + 4, rest, true);
+    return at + (rest >>> SIZE_SHIFT);
   }
 
   /** All fields of a record. @param value of the row; NaN: its amounts are unknown */
@@ -240,10 +249,7 @@ export function lossText({ losses, texts, format, columns }: LossTextSetup): Los
     if (Number.isNaN(value)) return putNulls(view, at);
     let sum = 0;
     for (let left = head >>> 1; left > 0; left--) {
-      const rest = words[unit * WORDS_A_UNIT + 1]!;
-      view.setUint32(at, words[unit * WORDS_A_UNIT]!, true);
-      view.setUint32(at + 4, rest, true);
-      at += rest >>> SIZE_SHIFT;
+      at = putStep(words, unit, view, at);
       const rate = numbers[unit + 1]!;
       unit += 2;
       if (Number.isNaN(rate)) continue;
@@ -251,10 +257,7 @@ export function lossText({ losses, texts, format, columns }: LossTextSetup): Los
       at = putCents(view, cents, at);
       sum += cents;
     }
-    const rest = words[unit * WORDS_A_UNIT + 1]!;
-    view.setUint32(at, words[unit * WORDS_A_UNIT]!, true);
-    view.setUint32(at + 4, rest, true);
-    at += rest >>> SIZE_SHIFT;
+    at = putStep(words, unit, view, at);
     return (head & HAS_SUM) === 0 ? at : putCents(view, sum, at);
   }
 
