@@ -37,6 +37,11 @@ test('values that rows share are those of the rows, with a dictionary and where 
         const expected = Array.from(rows, (row) => values[row]!);
         assert.deepEqual(readBack(stored, rows.length), expected);
         kinds.add(stored.dictionary !== null);
+        if (stored.dictionary !== null)
+          assert.equal(
+            stored.dictionary.count,
+            new Set(shared.filter((one) => !Number.isNaN(one))).size,
+          );
         const all = expected.toSorted((a, b) => a - b);
         if (all.length === 0) return;
         // Readers skip row groups by these bounds.

@@ -5,7 +5,7 @@ export interface PlaceLosses {
   /** How many topics have a rate each. */
   readonly topics: number;
   /** The rates by number, `topics` of each: dollars a year for a dollar of value. NaN: the index has none. Number 0 is for
-   * places of which it is not known. */
+   * places of which it is not known, and has no rates. */
   readonly rates: Float64Array<SharedArrayBuffer>;
   /** The number of the rates of each place. */
   readonly numberOf: Uint32Array<SharedArrayBuffer>;
@@ -85,16 +85,17 @@ function sumOfAmounts(
   return count === 0 ? null : sum / CENTS;
 }
 
-/** Some rows of which one of the fields is read. */
+/** Some rows of which one of the fields is read: those `from` an index up to `to`. */
 export interface LossRows {
-  readonly count: number;
+  readonly from: number;
+  readonly to: number;
   /** The number of the rates of each row's place. */
   readonly numbers: Uint32Array;
-  /** The value of each row; NaN: it has none. */
-  readonly values: Float64Array;
+  /** The value of each row; NaN: it has none. Left out: no row has one, and amounts are not read. */
+  readonly values?: Float64Array | undefined;
 }
 
-/** Makes what reads one of the fields of many rows into an array, as `lossField`: NaN for null. */
+/** Makes what reads one of the fields of rows into an array, by their index, as `lossField`: NaN for null. */
 export function lossReader(
   losses: PlaceLosses,
 ): (rows: LossRows, field: number, into: Float64Array) => void {
@@ -102,38 +103,32 @@ export function lossReader(
   const all = lossWidth(losses);
   const sums = sumsOfRates(losses);
 
-  function readRates({ count, numbers }: LossRows, topic: number, into: Float64Array): void {
-    for (let row = 0; row < count; row++) {
-      const number = numbers[row]!;
-      into[row] = number === 0 ? Number.NaN : rates[number * topics + topic]!;
-    }
+  function readRates({ from, to, numbers }: LossRows, topic: number, into: Float64Array): void {
+    for (let row = from; row < to; row++) into[row] = rates[numbers[row]! * topics + topic]!;
   }
 
   function readAmounts(rows: LossRows, topic: number, into: Float64Array): void {
-    const { count, numbers, values } = rows;
-    for (let row = 0; row < count; row++) {
-      const number = numbers[row]!;
-      const rate = number === 0 ? Number.NaN : rates[number * topics + topic]!;
-      into[row] = lossCents(rate, values[row]!) / CENTS;
-    }
+    const { from, to, numbers } = rows;
+    const values = rows.values!;
+    for (let row = from; row < to; row++)
+      into[row] = lossCents(rates[numbers[row]! * topics + topic]!, values[row]!) / CENTS;
   }
 
-  function readSums({ count, numbers }: LossRows, field: number, into: Float64Array): void {
-    for (let row = 0; row < count; row++) into[row] = sums[2 * numbers[row]! + field - topics]!;
+  function readSums({ from, to, numbers }: LossRows, field: number, into: Float64Array): void {
+    for (let row = from; row < to; row++) into[row] = sums[2 * numbers[row]! + field - topics]!;
+  }
+
+  function readSumsOfAmounts({ from, to, numbers, values }: LossRows, into: Float64Array): void {
+    for (let row = from; row < to; row++)
+      into[row] = sumOfAmounts(losses, numbers[row]!, values![row]!) ?? Number.NaN;
   }
 
   return (rows, field, into) => {
     if (field < topics) readRates(rows, field, into);
     else if (field < topics + 2) readSums(rows, field, into);
+    else if (rows.values === undefined) into.fill(Number.NaN, rows.from, rows.to);
     else if (field < all - 1) readAmounts(rows, field - topics - 2, into);
-    else {
-      const { count, numbers, values } = rows;
-      for (let row = 0; row < count; row++) {
-        const number = numbers[row]!;
-        const sum = number === 0 ? null : sumOfAmounts(losses, number, values[row]!);
-        into[row] = sum ?? Number.NaN;
-      }
-    }
+    else readSumsOfAmounts(rows, into);
   };
 }
 

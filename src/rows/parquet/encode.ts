@@ -289,7 +289,7 @@ function distinctNumbers(
       slot = (slot + 1) & mask;
     }
   }
-  return { distinct: distinct.slice(0, count), indexes: ids };
+  return { distinct: distinct.subarray(0, count), indexes: ids };
 }
 
 /** Gives an array of a length, the same one each time while it is long enough. */

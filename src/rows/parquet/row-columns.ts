@@ -5,7 +5,7 @@ import {
   type OutputPlaces,
   packedWidth,
 } from '../../formats/packed/output-places.ts';
-import { lossReader, lossWidth } from '../../formats/packed/place-losses.ts';
+import { lossWidth } from '../../formats/packed/place-losses.ts';
 import type { InThread } from '../../threads/thread-messages.ts';
 import {
   type MakePiece,
@@ -25,6 +25,7 @@ import {
   type TextColumn,
 } from './column-builder.ts';
 import { reusableArrays } from './encode.ts';
+import { lossFiller } from './loss-columns.ts';
 import {
   NULL_VALUE,
   type OwnTexts,
@@ -84,31 +85,18 @@ interface ColumnSource extends PlaceValues {
   readonly texts: ColumnTexts;
 }
 
-/** The numbers of the rates of some rows, each once, and for each row the index of its own. */
-interface RatesOfRows {
-  readonly indexOf: Uint32Array;
-  readonly met: Uint32Array;
-}
-
 /** Makes what puts the values of places into columns of rows. */
 function columnFiller(places: OutputPlaces) {
   const { kinds, kindOf, times, texts, losses } = places;
   const kindWidth = kinds[0]?.length ?? 0;
   const leading = leadingWidth(places);
   const afterPacked = leading + packedWidth(places);
-  const ofLosses = losses === null ? 0 : lossWidth(losses);
+  const afterLosses = afterPacked + (losses === null ? 0 : lossWidth(losses));
   const numbered = numberedTexts(places);
   /** Of the rows of a block: their places, and where the values of these begin. */
   const numbers = new Uint32Array(ROWS_A_BLOCK);
   const starts = new Uint32Array(ROWS_A_BLOCK);
-  /** The numbers of their rates, their values, and one field of their losses. */
-  const ratesOf = new Uint32Array(ROWS_A_BLOCK);
-  const amountOf = new Float64Array(ROWS_A_BLOCK);
-  const lossOf = new Float64Array(ROWS_A_BLOCK);
-  const rateNumbers =
-    losses === null ? 0 : Math.max(1, losses.rates.length / Math.max(1, losses.topics));
-  const afterRates = afterPacked + (losses === null ? 0 : losses.topics + 2);
-  const readLosses = losses === null ? null : lossReader(losses);
+  const fillLosses = losses === null ? null : lossFiller(losses);
 
   function putKinds(column: StoredColumn, field: number, first: number, count: number): void {
     let last = -1;
@@ -129,38 +117,6 @@ function columnFiller(places: OutputPlaces) {
       else if (column.kind === 'time') column.values[first + at] = time;
       else putValue(column, first + at, new Date(time).toISOString());
     }
-  }
-
-  function putLosses(column: NumberColumn, field: number, first: number, count: number): void {
-    readLosses!({ count, numbers: ratesOf, values: amountOf }, field, lossOf);
-    const { values } = column;
-    for (let at = 0; at < count; at++) {
-      const loss = lossOf[at]!;
-      if (Number.isNaN(loss)) putNull(column, first + at);
-      else values[first + at] = loss;
-    }
-  }
-
-  function ratesOfRows({ places: numbers, rows }: ColumnsToWrite): RatesOfRows {
-    const indexOf = new Uint32Array(rows.length);
-    const known = new Uint32Array(rateNumbers);
-    const met: number[] = [];
-    for (let row = 0; row < rows.length; row++) {
-      const number = losses!.numberOf[numbers[rows[row]!]!]!;
-      if (known[number] === 0) known[number] = met.push(number);
-      indexOf[row] = known[number]! - 1;
-    }
-    return { indexOf, met: Uint32Array.from(met) };
-  }
-
-  /** Puts a field of the rates of places, which rows of a tract share. */
-  function putRates(column: NumberColumn, field: number, { indexOf, met }: RatesOfRows): void {
-    const shared = new Float64Array(met.length);
-    readLosses!({ count: met.length, numbers: met, values: amountOf }, field, shared);
-    column.shared = { values: shared, indexOf };
-    if (!shared.some(Number.isNaN)) return;
-    for (let row = 0; row < indexOf.length; row++)
-      if (Number.isNaN(shared[indexOf[row]!]!)) putNull(column, row);
   }
 
   function putTexts(
@@ -210,10 +166,9 @@ function columnFiller(places: OutputPlaces) {
     return { known, textOf };
   }
 
-  return (columns: readonly StoredColumn[], task: ColumnsToWrite): void => {
-    const { rows, from, to, amounts } = task;
-    const hasLosses = to > afterPacked && from < afterPacked + ofLosses;
-    const ofRates = to > afterPacked && from < afterRates ? ratesOfRows(task) : null;
+  /** Puts the fields of places that are none of their losses. */
+  function fillOthers(columns: readonly StoredColumn[], task: ColumnsToWrite): void {
+    const { rows, from } = task;
     const packed = packedIn(task, places);
     const sources = columns.map((_, index) => {
       const slot = Math.max(0, from + index - packed.first);
@@ -226,29 +181,27 @@ function columnFiller(places: OutputPlaces) {
         const index = rows[first + at]!;
         numbers[at] = task.places[index]!;
         starts[at] = index * packed.count;
-        if (!hasLosses) continue;
-        ratesOf[at] = losses!.numberOf[numbers[at]!]!;
-        amountOf[at] = amounts?.[first + at] ?? Number.NaN;
       }
       for (const [index, column] of columns.entries()) {
         const field = from + index;
         const source = sources[index]!;
         if (field < kindWidth) putKinds(column, field, first, count);
         else if (field < leading) putTimes(column, first, count);
-        else if (field >= afterPacked + ofLosses)
+        else if (field >= afterLosses)
           for (let row = first; row < first + count; row++) putNull(column, row);
-        else if (field >= afterRates)
-          putLosses(column as NumberColumn, field - afterPacked, first, count);
         else if (field >= afterPacked) continue;
         else if (column.kind === 'text') putTexts(column, source, first, count);
         else putNumbers(column, source, first, count);
       }
     }
-    for (const [index, column] of columns.entries()) {
-      const field = from + index;
-      if (field >= afterPacked && field < afterRates)
-        putRates(column as NumberColumn, field - afterPacked, ofRates!);
-    }
+  }
+
+  return (columns: readonly StoredColumn[], task: ColumnsToWrite): void => {
+    const { from, to } = task;
+    if (from < afterPacked || to > afterLosses) fillOthers(columns, task);
+    const first = Math.max(from, afterPacked);
+    const ofLosses = columns.slice(first - from, Math.max(0, afterLosses - from));
+    if (ofLosses.length > 0) fillLosses!(ofLosses as NumberColumn[], first - afterPacked, task);
   };
 }
 

@@ -26,6 +26,7 @@ test('a field of losses of many rows is that of each of them', () => {
       (drawn, rows, hasAmounts) => {
         const rates = new Float64Array(new SharedArrayBuffer(8 * drawn.length));
         rates.set(drawn);
+        rates.fill(Number.NaN, 0, TOPICS);
         const numberOf = new Uint32Array(new SharedArrayBuffer(0));
         const losses: PlaceLosses = { topics: TOPICS, rates, numberOf, hasAmounts };
         const read = lossReader(losses);
@@ -33,7 +34,7 @@ test('a field of losses of many rows is that of each of them', () => {
         const values = Float64Array.from(rows, ([, value]) => value);
         const into = new Float64Array(rows.length);
         for (let field = 0; field < lossWidth(losses); field++) {
-          read({ count: rows.length, numbers, values }, field, into);
+          read({ from: 0, to: rows.length, numbers, values }, field, into);
           for (const [row, [number, value]] of rows.entries()) {
             const expected = lossField(losses, number, field, value) ?? Number.NaN;
             assert.equal(into[row], expected, `field ${field}`);
