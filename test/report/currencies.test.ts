@@ -3,6 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { JobFile } from '../../src/job/job-file.ts';
+import { compareWithOutput } from '../../src/report/compare/compare-outputs.ts';
+import { makeCellClasses, ratedTopics } from '../../src/report/figures/cell-classes.ts';
 import { sumCurrencies } from '../../src/report/figures/sums.ts';
 import { type Prepared, prepare } from '../../src/run/prepare.ts';
 import { openHarness, places } from '../run/harness.ts';
@@ -120,5 +122,34 @@ test('the sign of most amounts decides, wherever they stand, in one thread and i
     assert.deepEqual(await found(), ['EUR', 1_020, other(1, first + 12)]);
     bookOf([...times(first, '1'), ...times(10, '$2')]);
     assert.deepEqual(await found(), ['USD', 1_020, []]);
+    // A row whose currency another column says tells nothing by its sign.
+    const at = places(5);
+    const rows = ['$1,CAD', '$1,CAD', '$1,CAD', '€5,', '€7,'].map(
+      (row, index) => `${at[index]!.join()},${row}\n`,
+    );
+    writeFileSync(join(harness.folder, 'input.csv'), `lat,lng,price,currency\n${rows.join('')}`);
+    assert.deepEqual((await found())[2], []);
   }
+});
+
+test('an earlier output is read as its run read it: in the currency of most of its amounts', async (t) => {
+  const harness = await openHarness(t);
+  const file = (name: string) => join(harness.folder, name);
+  const amounts = [...Array<string>(1_000).fill('$1'), ...Array<string>(1_200).fill('€2')];
+  const at = places(amounts.length);
+  const rows = amounts.map((amount, row) => `${row},${at[row]!.join()},${amount}\n`);
+  writeFileSync(file('input.csv'), `id,lat,lng,price\n${rows.join('')}`);
+  const settings: JobFile = { topics: ['hail'], order_by: { column: 'price' }, budget: 10 };
+  await harness.run({ ...settings, output: 'earlier.csv' });
+  using prepared = await prepare(await harness.open(settings));
+  const classes = makeCellClasses(ratedTopics(prepared.job), prepared.plan.scan.groups.size);
+  const earlier = { name: 'earlier.csv', input: file('earlier.csv'), parts: null };
+  const { currency, before, now } = await compareWithOutput(earlier, prepared, classes);
+  assert.deepEqual([currency, before], ['EUR', now]);
+  assert.deepEqual(before, {
+    rows: amounts.length,
+    value: 2_400,
+    withoutValue: 1_000,
+    otherCurrencies: [],
+  });
 });

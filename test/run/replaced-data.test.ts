@@ -135,28 +135,54 @@ test('a command that begins again tells an equal plan once, and is one run in st
   );
 });
 
+/** A store of its own, because that of the harness keeps no rates; and contexts of runs that buy, with rates from the data. */
+async function buyingWithLosses(t: TestContext, harness: Awaited<ReturnType<typeof scene>>) {
+  harness.database.exec('UPDATE ratings_tract SET loss_rate = 0.0003');
+  const owner = { name: 'test', isAlive: () => true };
+  const store = await openStoreAt(join(harness.folder, 'own.db'), harness.clock, owner);
+  releaseLater(t, () => store.close());
+  const open = async (more: JobFile, trace?: () => void) => {
+    const settings: JobFile = { topics: ['hail'], losses: true, store: 'own.db', ...more };
+    const bought = await harness.open(settings);
+    const data = readLocalData(harness.file, harness.clock.now())!;
+    const connection = { ...bought.connection, losses: { data, source: 'local' } } as Connection;
+    const effects = { ...bought.effects, ...(trace && { trace }) };
+    return await openContext(harness.job(settings), { connection, store, effects });
+  };
+  return { store, open };
+}
+
+test('a run that begins again has the limits of its second plan', async (t) => {
+  const harness = await scene(t, 20);
+  const { store, open } = await buyingWithLosses(t, harness);
+  let isReplaced = false;
+  const approve = () => {
+    if (!isReplaced) replaceData(harness.file);
+    isReplaced = true;
+  };
+  using done = await runJob(await open({ budget: 12 }), {
+    approve,
+    renew: () => open({ budget: 10, topics: ['hail', 'tornado'] }),
+  });
+  assert.equal(done.result.stop?.reason, 'budget');
+  const runs = await store.runs();
+  assert.deepEqual(
+    runs.map(({ budget, plannedCredits }) => [budget, plannedCredits]),
+    [[10, 40]],
+  );
+  assert.equal(harness.charged(), 10);
+});
+
 test('what was bought is written where the data beside it is replaced meanwhile', async (t) => {
   const harness = await scene(t, 20);
   const { file, output, charged } = harness;
-  const settings: JobFile = { topics: ['hail'], losses: true, store: 'own.db' };
-  harness.database.exec('UPDATE ratings_tract SET loss_rate = 0.0003');
-  const bought = await harness.open(settings);
-  const data = readLocalData(file, harness.clock.now())!;
-  const connection = { ...bought.connection, losses: { data, source: 'local' } } as Connection;
   let isReplaced = false;
   const trace = () => {
     if (!isReplaced) replaceData(file);
     isReplaced = true;
   };
-  const owner = { name: 'test', isAlive: () => true };
-  // The store of the harness keeps no rates.
-  const store = await openStoreAt(join(harness.folder, 'own.db'), harness.clock, owner);
-  releaseLater(t, () => store.close());
-  const context = await openContext(harness.job(settings), {
-    connection,
-    store,
-    effects: { ...bought.effects, trace },
-  });
+  const { store, open } = await buyingWithLosses(t, harness);
+  const context = await open({}, trace);
   const renew = () => assert.fail('What was bought is not thrown away');
   using done = await runJob(context, { approve: () => {}, renew });
   assert.deepEqual([isReplaced, done.result.state], [true, 'complete']);

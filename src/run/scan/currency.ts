@@ -43,11 +43,16 @@ export function amountCurrency(
   return { given, assumed: signs.most() };
 }
 
-/** The currency of the sign or code at an amount; null where there is none. */
-export function signedCurrency(text: string): string | null {
-  const mark = currencyMark(text);
+/** The currency of the sign or code at an amount; null where there is none.
+ * @param mark what `currencyMark` finds in the text
+ * @param number what the text is as a number, null for none */
+export function signedCurrency(
+  text: string,
+  mark: string = currencyMark(text),
+  number: number | null = null,
+): string | null {
   if (mark === '') return null;
-  const isAmount = (parseValue(text) ?? parseValue(text, 'comma')) !== null;
+  const isAmount = (number ?? parseValue(text) ?? parseValue(text, 'comma')) !== null;
   return isAmount ? currencyOfMark(mark) : null;
 }
 

@@ -238,12 +238,13 @@ export function rowValue(
   const ownCurrency = currencyOfRow(row, layout);
   for (let index = FIRST_VALUE; index < FIRST_VALUE + layout.values; index++) {
     const text = row.fields[index] ?? '';
-    if (ownCurrency === null) signed ??= signedCurrency(text);
     const isGiven = text !== '' && text.trim() !== '';
     hasValue ||= isGiven;
     const part = valueAt(row, index, decimal);
+    const mark = currencyMark(text);
+    if (ownCurrency === null) signed ??= signedCurrency(text, mark, part);
     const finding =
-      problemOfNumber(part, row, index, layout) ??
+      problemOfNumber(part, mark, ownCurrency, layout) ??
       (part! < 0 && !layout.mayBeNegative
         ? 'value_negative'
         : row.formulas?.includes(layout.columns[index]!)
@@ -259,19 +260,17 @@ export function rowValue(
   return { value, lossValue, valueProblem: problem, signed };
 }
 
-/** Why the number in a field is not known; null where it is. */
+/** Why the number in a field is not known; null where it is. @param own the currency of its row */
 function problemOfNumber(
   part: number | null,
-  row: Row,
-  index: number,
-  layout: Layout,
+  mark: string,
+  own: string | null,
+  { amountCurrency }: Layout,
 ): ValueProblem['finding'] | null {
   if (part === null) return 'value_not_a_number';
   if (Math.abs(part) > MOST_AMOUNT) return 'value_too_large';
-  const mark = currencyMark(row.fields[index] ?? '');
-  if (mark === '') return null;
-  const currency = currencyOfRow(row, layout) ?? layout.amountCurrency.assumed ?? USUAL_CURRENCY;
-  return isMarkOf(mark, currency) ? null : 'value_in_other_currency';
+  if (mark === '' || isMarkOf(mark, own ?? amountCurrency.assumed ?? USUAL_CURRENCY)) return null;
+  return 'value_in_other_currency';
 }
 
 /** That of amounts of which nothing says it. */
@@ -301,10 +300,11 @@ function decimalOf({ fields }: Row, { pair }: Layout): 'point' | 'comma' {
 export function valueIfAny(row: Row, layout: Layout): number | null {
   const texts = row.fields.slice(FIRST_VALUE, FIRST_VALUE + layout.values);
   const decimal = decimalOf(row, layout);
+  const ownCurrency = currencyOfRow(row, layout);
   const hasNumber = texts.some((text, at) => {
-    const index = FIRST_VALUE + at;
-    const part = valueAt(row, index, decimal);
-    return text.trim() !== '' && problemOfNumber(part, row, index, layout) === null;
+    const part = valueAt(row, FIRST_VALUE + at, decimal);
+    const problem = problemOfNumber(part, currencyMark(text), ownCurrency, layout);
+    return text.trim() !== '' && problem === null;
   });
   return hasNumber ? rowValue(row, layout).value : null;
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
 import { shownAddress } from '../../../src/base/shown-address.ts';
+import { readManifest, writeManifest } from '../../../src/data/download/downloads-folder.ts';
 import { isKeptOf, keptAddress } from '../../../src/data/download/kept-address.ts';
 import { SOURCES } from '../../../src/data/sources/source-table.ts';
 import { perilbook } from '../../cli/command-line.ts';
@@ -235,6 +236,11 @@ test('what is kept of an address tells another token, and cannot be found by try
   writeFileSync(join(folder, 'address-key'), 'cut');
   assert.ok(!isKeptOf(kept, address, folder));
   assert.ok(isKeptOf(keptAddress(address, folder), address, folder));
+  // Whoever has put it there.
+  const entry = { file: 'x', url: address, bytes: 1, fetchedAt: 1, checkedAt: 1 };
+  writeManifest(folder, new Map([['US', entry]]));
+  const written = readManifest(folder).get('US')!.url;
+  assert.ok(!written.includes('abc') && isKeptOf(written, address, folder));
   // As an earlier version kept it.
   const early = `https://a.example/x?sig=[hidden]#sha256=${hash('sha256', address)}`;
   assert.ok(isKeptOf(early, address, folder));
