@@ -160,11 +160,15 @@ function answersOn(tables: ClaimTable): AnswersPort {
   const { database, texts, reader } = tables;
   const { ask, change } = transactionsOf(tables);
 
+  async function readTexts(): Promise<void> {
+    const [newer] = await ask(() => read(texts.newer()));
+    texts.take(newer);
+  }
+
   async function* placesRead(reading: PlaceReading, pool: ThreadPool | null) {
     const highest = await ask(highestCell);
     if (highest === 0) return;
-    const [newer] = await ask(() => read(texts.newer()));
-    texts.take(newer);
+    await readTexts();
     const { wanted, count, ...rest } = reading;
     const { numbered } = rest;
     const all = numbered === null ? wanted : [...wanted, numbered.answer];
@@ -192,13 +196,16 @@ function answersOn(tables: ClaimTable): AnswersPort {
       return (await ask(() => readTogether(cellRecords(tables, source, cells))))[0];
     },
     readPlaces: placesRead,
-    recordOf({ row: { answers, failures } }) {
-      const bytes = Buffer.from(answers.buffer, answers.byteOffset, answers.byteLength);
-      return reader.unpack({ answers: bytes, failures });
+    async recordsOf(forms) {
+      // Another process, or thread, may have numbered their texts since the cells were read.
+      if (forms.length > 0) await readTexts();
+      return forms.map(({ row: { answers, failures } }) => {
+        const bytes = Buffer.from(answers.buffer, answers.byteOffset, answers.byteLength);
+        return reader.unpack({ answers: bytes, failures });
+      });
     },
     async texts() {
-      const [newer] = await ask(() => read(texts.newer()));
-      texts.take(newer);
+      await readTexts();
       return { texts: texts.all(), store: texts.store };
     },
     async readAreas(source, areas) {

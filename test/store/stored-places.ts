@@ -23,12 +23,12 @@ export interface ReadOptions {
   readonly memoryBytes?: number;
   readonly file?: number;
   readonly dropsReplaced?: boolean;
-  readonly onRead?: (read: PlacesRead) => void;
+  readonly onRead?: (read: PlacesRead) => void | Promise<void>;
 }
 
 /** Reads places as a plan does; null for one that is not stored. */
 export async function readStored(
-  store: Pick<Store, 'readPlaces' | 'recordOf' | 'texts'>,
+  store: Pick<Store, 'readPlaces' | 'recordsOf' | 'texts'>,
   source: number,
   asked: readonly Cell[],
   wanted: readonly WantedAnswer[],
@@ -60,7 +60,7 @@ export async function readStored(
     for (let at = 0; at < read.pairs.length; at += 2)
       forms.set(read.pairs[at]!, known[read.pairs[at + 1]!]!);
     takeBlocks(table, read.left);
-    onRead?.(read);
+    await onRead?.(read);
   }
   const unpack = placeUnpacker({
     tables: [{ table, width: wanted.reduce((sum, { fields }) => sum + fields, 0) }],
@@ -71,6 +71,10 @@ export async function readStored(
     empty: 0,
     ...(await store.texts()),
   });
+  const records = new Map<StoredForm, CellRecord>();
+  const all = [...forms.values()];
+  for (const [index, record] of (await store.recordsOf(all)).entries())
+    records.set(all[index]!, record);
   return numbers.map((number) => {
     if (table.entries[number] === 0) return null;
     const form = forms.get(number);
@@ -78,7 +82,7 @@ export async function readStored(
       isComplete: form?.isComplete ?? true,
       asOf: times[number]!,
       fields: unpack(number),
-      record: form === undefined ? null : store.recordOf(form),
+      record: form === undefined ? null : records.get(form)!,
     };
   });
 }

@@ -234,16 +234,15 @@ export class SourceFields implements Disposable {
     // Each reading has readers of its own.
     this.#formsOfReaders.clear();
     const pool = this.#scan.inThreads?.pool ?? null;
-    for await (const read of store.readPlaces(reading, pool)) this.#take(read);
+    for await (const read of store.readPlaces(reading, pool)) await this.#take(read);
   }
 
-  #take({ reader, pairs, forms, ratings, uncounted, left }: PlacesRead): void {
+  async #take({ reader, pairs, forms, ratings, uncounted, left }: PlacesRead): Promise<void> {
     const numbers = this.#formsOfReaders.get(reader) ?? [];
     this.#formsOfReaders.set(reader, numbers);
-    for (const form of forms) {
-      const record = this.#context.store.recordOf(form);
-      numbers.push(this.#forms.push({ ...form, record }) - 1);
-    }
+    const records = await this.#context.store.recordsOf(forms);
+    for (const [index, { isComplete }] of forms.entries())
+      numbers.push(this.#forms.push({ isComplete, record: records[index]! }) - 1);
     for (let at = 0; at < pairs.length; at += 2)
       this.#formOf[pairs[at]!] = numbers[pairs[at + 1]!]!;
     const sums = this.ratings;

@@ -129,8 +129,8 @@ export interface AnswersPort {
    * @param pool threads that read at the same time, where the database is a file
    * @throws STORE_UNUSABLE for an answer that has changed since it was written */
   readPlaces(reading: PlaceReading, pool: ThreadPool | null): AsyncIterable<PlacesRead>;
-  /** The record of a form. */
-  recordOf(form: StoredForm): CellRecord;
+  /** The records of forms. */
+  recordsOf(forms: readonly StoredForm[]): Promise<readonly CellRecord[]>;
   /** The texts of packed fields by number, null for a damaged one, and the name of the store for its error. */
   texts(): Promise<{ readonly texts: readonly (string | null)[]; readonly store: string }>;
   /** The stored answers of each area, in the given order; null for an area without a record. */

@@ -117,7 +117,7 @@ async function planOf(scene: Scene) {
         yield { reader: 0, ...more, left: { ...writer.flush(), problem } };
       }
     },
-    recordOf: (form: StoredForm) => records.get(form)!,
+    recordsOf: async (forms: readonly StoredForm[]) => forms.map((form) => records.get(form)!),
     readAreas: async (_: number, names: readonly string[]) => names.map(() => null),
     bundleContents: async () => ({ standard: null, enterprise: null }),
     chargedPrices: async () => new Map(),

@@ -46,6 +46,27 @@ export function testAnswers(it: It): void {
     assert.deepEqual(answers, stored);
   });
 
+  it('texts that another process numbers while places are read are known', async (setup) => {
+    const { store, source } = setup;
+    const answer = { topic: 'hail' as const, asOf: 9, fields: ['Low', 1, null] };
+    const cells = Array.from({ length: 8_200 }, (_, number) => ({ lat7: number, lng7: 0 }));
+    await store.putAnswers(
+      source,
+      cells.map((cell) => ({ cell, answers: [answer], failures: [] })),
+    );
+    const other = await setup.another('b');
+    const later = { ...answer, asOf: 10, fields: ['a new text', 1, null], stated: 'another' };
+    const records: unknown[] = [];
+    await readStored(store, source, cells, [{ topic: 'hail', freshSince: 3, fields: 2 }], {
+      async onRead({ forms }) {
+        records.push(...(await store.recordsOf(forms)).map(({ answers }) => answers.get('hail')));
+        const last = { cell: cells.at(-1)!, answers: [later], failures: [] };
+        if (records.length === 0) await other.putAnswers(source, [last]);
+      },
+    });
+    assert.deepEqual(records, [later]);
+  });
+
   it('an answer that is compared with an area is none of its own, and marks it where it differs', async (setup) => {
     const { store, source, ask, propose, clock } = setup;
     const area = 'tract 06037106111';
