@@ -253,7 +253,7 @@ export async function getAnswers(
   const stopped =
     (await lookUpBeside(context, plan)) ??
     (connection.kind === 'local'
-      ? await lookUp(first, plan, connection.data)
+      ? await lookUp(first, { ...plan, fields: plan.fields.parts[0]! }, connection.data)
       : await buy(first, plan, connection, run));
   await sampleRows.refresh();
   return stopped;

@@ -4,9 +4,16 @@ import { damagedStore } from '../formats/packed/damaged-store.ts';
 import { read, readTogether, type SqlWork, statement, write } from '../sql/sql-work.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 import { cellReader, type WidthOf } from './answers/cell-answers.ts';
-import { mergeCells } from './answers/merged-cells.ts';
+import { mergeCells, writtenCells } from './answers/merged-cells.ts';
 import { type CellChange, packChanges } from './answers/packed-changes.ts';
-import type { AnswersPort, CellAnswers, PlaceReading } from './answers/port.ts';
+import { type PlaceReader, type PreparedReading, placeReader } from './answers/place-reader.ts';
+import type {
+  AnswersPort,
+  CellAnswers,
+  CellLists,
+  PlaceReading,
+  WrittenPlaces,
+} from './answers/port.ts';
 import { groupAreas } from './answers/stored-areas.ts';
 import {
   addToStats,
@@ -168,26 +175,49 @@ function answersOn(tables: ClaimTable): AnswersPort {
   async function* placesRead(reading: PlaceReading, pool: ThreadPool | null) {
     const highest = await ask(highestCell);
     if (highest === 0) return;
+    const { count } = reading;
+    const request = { reading: await prepareReading(reading), count, store: texts.store, highest };
+    yield* readPlaces(request, database, pool);
+  }
+
+  async function prepareReading({
+    wanted,
+    count: _,
+    ...rest
+  }: PlaceReading): Promise<PreparedReading> {
     await readTexts();
-    const { wanted, count, ...rest } = reading;
     const { numbered } = rest;
     const all = numbered === null ? wanted : [...wanted, numbered.answer];
-    const prepared = { ...rest, sought: reader.soughtOf(all) };
-    const request = { reading: prepared, count, store: texts.store, highest };
-    yield* readPlaces(request, database, pool);
+    return { ...rest, sought: reader.soughtOf(all) };
+  }
+
+  function placeTaker(reading: PlaceReading): (written: CellLists) => Promise<WrittenPlaces> {
+    let taker: PlaceReader | null = null;
+    let unknown = Number.POSITIVE_INFINITY;
+    return async (written) => {
+      // The first answer to a topic gives it a number.
+      if (unknown > 0) {
+        const prepared = await prepareReading(reading);
+        const left = prepared.sought.filter(({ slug }) => slug < 0).length;
+        if (left < unknown) taker = placeReader(prepared, texts.store);
+        unknown = left;
+      }
+      return taker!.take(written);
+    };
   }
 
   /** The memory of the last batch, for the next one. */
   let spare: NumberedPacker | null = null;
 
   /** What writes answers, which are packed now if the store has their texts. */
-  function packAnswers(source: number, cells: Iterable<CellAnswers>): () => Promise<void> {
+  function packAnswers(source: number, cells: Iterable<CellAnswers>): () => Promise<CellLists> {
     const packer = spare ?? texts.newPacker();
     spare = null;
     const changes = packChanges(tables, changesOf(source, cells), packer);
     return async () => {
-      await change(() => mergeCells(tables, changes));
+      const merged = await change(() => mergeCells(tables, changes));
       spare = packer;
+      return writtenCells(tables, changes, merged);
     };
   }
 
@@ -212,8 +242,11 @@ function answersOn(tables: ClaimTable): AnswersPort {
       const [stored] = await ask(() => readTogether(groupAreas(database, source, areas)));
       return areas.map((area) => stored.get(area) ?? null);
     },
-    putAnswers: async (source, cells) => packAnswers(source, cells)(),
+    async putAnswers(source, cells) {
+      await packAnswers(source, cells)();
+    },
     packAnswers,
+    placeTaker,
     sampleMark: (source) => ask(() => readSampleMark(source)),
     bundleContents: (source) => ask(() => readBundleContents(database, source)),
     async countOlder(before) {

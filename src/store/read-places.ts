@@ -1,14 +1,12 @@
 import Database from 'better-sqlite3';
 import { systemClock } from '../base/clock.ts';
-import { damagedStore } from '../formats/packed/damaged-store.ts';
-import { type Cell, locationOf } from '../geo/coordinates.ts';
 import type { SqlDatabase, SqlWork } from '../sql/sql-work.ts';
 import { sqliteDriver } from '../sql/sqlite-driver.ts';
 import type { InThread } from '../threads/thread-messages.ts';
 import { inOrder, type ThreadPool } from '../threads/thread-pool.ts';
 import { askedBlock, rangeBlock } from './answers/cell-blocks.ts';
-import { type CellBlock, type PreparedReading, placeReader } from './answers/place-reader.ts';
-import type { PlacesRead } from './answers/port.ts';
+import { type PreparedReading, placeReader } from './answers/place-reader.ts';
+import type { CellLists, PlacesRead } from './answers/port.ts';
 import { asStoreError } from './store-address.ts';
 
 /** A part of the cells: those with a number after one, up to another; or some places. */
@@ -71,14 +69,11 @@ function partReader(
   store: string,
   { dialect, read }: Pick<SqlDatabase, 'dialect' | 'read'>,
 ): (part: CellPart) => Promise<PlacesRead> {
-  const reader = placeReader(reading, (cell: Cell) => {
-    const { lat, lng } = locationOf(cell);
-    return damagedStore(`what is stored at ${lat}, ${lng}`, store);
-  });
+  const reader = placeReader(reading, store);
   const ask = <T>(work: () => SqlWork<T>) => read(work);
   const { source, cells } = reading;
 
-  async function* blocksOf(part: CellPart): AsyncGenerator<CellBlock> {
+  async function* blocksOf(part: CellPart): AsyncGenerator<CellLists> {
     if (part.kind === 'range') {
       for (let after = part.after; ; ) {
         const from = after;
@@ -100,6 +95,10 @@ function partReader(
   return (part) => reader.read(blocksOf(part));
 }
 
+/** The memory of what was read, which is moved between threads. */
+export const memoryOf = ({ ratings, pairs }: PlacesRead): ArrayBuffer[] =>
+  [ratings, pairs].map(({ buffer }) => buffer as ArrayBuffer);
+
 interface ThreadSetup {
   readonly reading: PreparedReading;
   readonly store: string;
@@ -115,7 +114,7 @@ export const inThread: InThread<ThreadSetup, CellPart, PlacesRead> = ({ reading,
   const database = sqliteDriver(handle, systemClock, (error) => asStoreError(store, error));
   return {
     run: partReader(reading, store, database),
-    memoryOf: ({ ratings, pairs }) => [ratings, pairs].map(({ buffer }) => buffer as ArrayBuffer),
+    memoryOf,
     async end() {
       handle.close();
     },

@@ -12,11 +12,11 @@ export function makeTurn(): SharedTurn {
 
 /** Does some work while no other thread does its own: one after the other. After the longest wait it is done all the same: the file has a lock
  * of its own. */
-export async function inTurn(
+export async function inTurn<Result>(
   turn: SharedTurn,
-  work: () => Promise<void>,
+  work: () => Promise<Result>,
   longestWaitMs = LONGEST_WAIT_MS,
-): Promise<void> {
+): Promise<Result> {
   while (Atomics.compareExchange(turn, 0, 0, 1) !== 0) {
     // Waiting for shared memory keeps no thread alive: one that had nothing else to do ended.
     const alive = setInterval(() => {}, longestWaitMs);
@@ -25,7 +25,7 @@ export async function inTurn(
     if (ended === 'timed-out') break;
   }
   try {
-    await work();
+    return await work();
   } finally {
     Atomics.store(turn, 0, 0);
     Atomics.notify(turn, 0, 1);

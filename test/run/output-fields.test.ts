@@ -77,8 +77,19 @@ async function openScene(t: TestContext, counts = false) {
     const of = stored(number, clock.now());
     return of === null ? [] : [{ cell, ...of }];
   });
-  await store.putAnswers(prepared.source, told);
-  return { ...harness, open };
+  return { ...harness, open, told, put: () => store.putAnswers(prepared.source, told) };
+}
+
+/** Writes places as a look-up does: into the store, and from there into the fields of its plan. The first ones have an answer already. */
+async function writePlaces({ store, source, plan }: Prepared, told: readonly CellAnswers[]) {
+  const some = told.slice(0, 60).map((of) => ({ ...of, answers: of.answers.slice(0, 1) }));
+  await store.putAnswers(source, some);
+  const fields = plan.fields.parts[0]!;
+  const take = store.placeTaker(fields.beginWritten());
+  for (let from = 0; from < told.length; from += 170) {
+    const write = store.packAnswers(source, told.slice(from, from + 170));
+    await fields.takeWritten(await take(await write()));
+  }
 }
 
 /** The fields of a place by its record: what the packed ones must be. */
@@ -108,15 +119,19 @@ function expectedFields({ job, freshness, setAside }: Prepared, record: CellReco
   return enrichedFields(record, topics, status, () => false, counts, freshness.startedAt);
 }
 
-for (const [name, options, counts] of [
+for (const [name, options, counts, isWritten] of [
   ['in memory', {}],
   ['in a file', { placeBytes: 0 }],
   ['in two threads, in memory and in a file', { placeBytes: 2 ** 13, rowThreads: 2 }],
   ['in memory, with counts of which some have ended', {}, true],
+  ['as a look-up writes them', {}, true, true],
+  ['as a look-up writes them into a file', { placeBytes: 0 }, false, true],
 ] as const) {
   test(`each place has the fields of its record, and plan and sums agree: ${name}`, async (t) => {
-    const { open, store, notices } = await openScene(t, counts);
+    const { open, put, told, store, notices } = await openScene(t, counts);
+    if (isWritten !== true) await put();
     using prepared = await open(options);
+    if (isWritten === true) await writePlaces(prepared, told);
     const { plan, source, job, freshness } = prepared;
     const { cells } = plan.scan;
     const isInFile = plan.fields.parts[0]!.table.file !== null;
@@ -164,7 +179,8 @@ for (const [name, options, counts] of [
 }
 
 test('where the temporary folder is missing, that is told and the run goes on in memory', async (t) => {
-  const { open, notices, folder } = await openScene(t);
+  const { open, put, notices, folder } = await openScene(t);
+  await put();
   const before = process.env.TMPDIR;
   process.env.TMPDIR = join(folder, 'none');
   t.after(() => {

@@ -39,7 +39,7 @@ export async function readStored(
   const table = makePlaceTable(cells.size, memoryBytes, file ?? null);
   const times = new Float64Array(new SharedArrayBuffer(8 * cells.size)).fill(Number.NaN);
   const forms = new Map<number, StoredForm>();
-  const byReader = new Map<number, StoredForm[]>();
+  const byReader = new Map<string, StoredForm[]>();
   const reading = {
     source,
     wanted,

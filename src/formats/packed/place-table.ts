@@ -3,7 +3,7 @@ import { readSync, writeSync } from 'node:fs';
 const BLOCK_BYTES = 2 ** 20;
 const WORD_BYTES = 4;
 /** What is copied by words may end beyond the last byte. */
-const SPARE_BYTES = 3;
+export const SPARE_BYTES = 3;
 
 /** The packed fields of places by number, in blocks of a mebibyte: the first in memory, the others in a file. Threads share it, and each
  * fills blocks of its own. */

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { knownCounties } from '../../geo/us-counties.ts';
 import { knownCoverage } from '../../geo/us-coverage.ts';
+import type { WrittenPlaces } from '../../store/answers/port.ts';
 import { type ReadonlyTopicSets, TopicSets } from '../../store/answers/topic-set.ts';
 import { makeTurn } from '../../threads/shared-turn.ts';
 import { inOrder, moduleBeside, ThreadPool } from '../../threads/thread-pool.ts';
@@ -11,6 +12,7 @@ import type { RunContext } from '../frame/run-context.ts';
 import { onEnd, type Stop } from '../frame/stop.ts';
 import type { LookUpPlan, Plan } from '../plan/planning.ts';
 import type { CellNumbers } from '../plan/reach.ts';
+import type { SourceFields } from '../plan/source-fields.ts';
 import { type CellTable, inMapOrder } from '../scan/cell-table.ts';
 import type { Scan } from '../scan/scan-input.ts';
 import type { LookupSetup, LookupTask, LookupThread, SharedCells } from './lookup-task.ts';
@@ -37,11 +39,11 @@ const LOSS_MODULE = moduleBeside('loss-task', import.meta.url);
  * @throws LOCAL_DATA where the data was replaced since the plan, THREAD_FAILED where a thread ended unexpectedly */
 export async function lookUp(
   context: RunContext,
-  { order, missing, scan }: LookUpPlan,
+  { order, missing, scan, fields }: LookUpPlan,
   data: LocalData,
   options: LookUpOptions = {},
 ): Promise<Stop | null> {
-  const asked = { order, scan, missing };
+  const asked = { order, scan, missing, fields };
   const from = { data, source: context.source };
   return await lookUpCells(context, asked, from, { module: MODULE, ...options });
 }
@@ -54,7 +56,7 @@ export async function lookUpLossRates(
   if (rates?.source == null) return;
   const order = await rates.lacking();
   if (order.length === 0) return;
-  const asked = { order, scan, missing: new TopicSets(scan.cells.size) };
+  const asked = { order, scan, missing: new TopicSets(scan.cells.size), fields: null };
   await lookUpCells(context, asked, context.losses!, { module: LOSS_MODULE });
   rates.mayHave(order);
 }
@@ -69,11 +71,13 @@ interface AskedCells {
   readonly order: CellNumbers;
   readonly scan: Pick<Scan, 'cells' | 'inThreads'>;
   readonly missing: ReadonlyTopicSets;
+  /** Get what was looked up; null where nothing does. */
+  readonly fields: SourceFields | null;
 }
 
 async function lookUpCells(
   context: RunContext,
-  { order, scan, missing }: AskedCells,
+  { order, scan, missing, fields }: AskedCells,
   { data, source }: DataOfLookUp,
   { threads: most, module = MODULE }: LookUpOptions,
 ): Promise<Stop | null> {
@@ -95,6 +99,7 @@ async function lookUpCells(
     asOf: data.asOf,
     now: Math.max(data.asOf, effects.clock.now()),
     cells: sortedCells(order, scan.cells, missing),
+    fields: fields?.beginWritten() ?? null,
     turn: makeTurn(),
     known: null,
   };
@@ -105,7 +110,7 @@ async function lookUpCells(
   const pool = own ?? scan.inThreads!.pool;
   const known =
     pool.threads === 0 ? null : { coverage: knownCoverage(), counties: knownCounties() };
-  await using work = pool.begin<LookupSetup, LookupTask, null>(
+  await using work = pool.begin<LookupSetup, LookupTask, WrittenPlaces | null>(
     module,
     { ...setup, known },
     here.run,
@@ -113,8 +118,11 @@ async function lookUpCells(
   const tasks = batchesOf(order.length, () => stop === null);
   // A thread has its next batch before it has told of the last one.
   const atOnce = 2 * pool.threads + 1;
-  for await (const [{ from, to }] of inOrder(tasks, atOnce, (task) => work.run(task)))
+  const looked = inOrder(tasks, atOnce, (task) => work.run(task));
+  for await (const [{ from, to }, written] of looked) {
+    if (written !== null) await fields!.takeWritten(written);
     addTo(progress, { cellsDone: to - from });
+  }
   return progress.cellsDone < order.length ? stop : null;
 }
 

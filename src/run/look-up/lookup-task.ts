@@ -5,8 +5,9 @@ import { readingData, requireVersion } from '../../data/tables/data-database.ts'
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
 import { type CountyShapes, useCounties } from '../../geo/us-counties.ts';
 import { type KnownCoverage, useCoverage } from '../../geo/us-coverage.ts';
-import type { CellAnswers } from '../../store/answers/port.ts';
+import type { CellAnswers, PlaceReading, WrittenPlaces } from '../../store/answers/port.ts';
 import { type TopicSet, topicsIn } from '../../store/answers/topic-set.ts';
+import { memoryOf } from '../../store/read-places.ts';
 import { inTurn, type SharedTurn } from '../../threads/shared-turn.ts';
 import type { InThread } from '../../threads/thread-messages.ts';
 import { openStoreAt } from '../frame/open-store-at.ts';
@@ -27,6 +28,8 @@ export interface LookupSetup extends LookupTerms {
   readonly store: string;
   readonly source: number;
   readonly cells: SharedCells;
+  /** Where the places go once they are in the store; null: they are read later. */
+  readonly fields: PlaceReading | null;
   /** The threads write into the store one after the other. */
   readonly turn: SharedTurn;
   /** What is known of the US, which each thread would read again; null in the thread that knows it. */
@@ -55,7 +58,7 @@ export const inThread: LookupThread = (setup) => {
   });
 };
 
-export type LookupThread = InThread<LookupSetup, LookupTask, null>;
+export type LookupThread = InThread<LookupSetup, LookupTask, WrittenPlaces | null>;
 
 /** Opens data and store for a thread, or for this one. @param answer gives the answers of a cell
  * @throws LOCAL_DATA if the data is not the plan's */
@@ -77,6 +80,7 @@ export async function openLookup(
   const owner = { name: 'look-up', isAlive: () => true };
   const clock = makeClock(() => now, systemClock.steady!);
   const store = await openStoreAt(setup.store, clock, owner, { isFree: true });
+  const takePlaces = setup.fields && store.placeTaker(setup.fields);
   const owned = opened.move();
   /** One by one: the answers of a batch would outlive two collections of young objects, and fill the memory of old ones. */
   function* answersOf(from: number, to: number): Generator<CellAnswers> {
@@ -90,9 +94,10 @@ export async function openLookup(
   return {
     async run(task) {
       const write = store.packAnswers(source, answersOf(task.from, task.to));
-      await inTurn(turn, write);
-      return null;
+      const written = await inTurn(turn, write);
+      return takePlaces && (await takePlaces(written));
     },
+    memoryOf: (written) => (written === null ? [] : memoryOf(written)),
     async end() {
       owned.dispose();
       await store.close();

@@ -98,10 +98,15 @@ export class PlaceFields {
     this.#joinTimes();
   }
 
-  /** Reads what the store has now of some places, in place of what it had. Of complete places the fields stay. */
-  async readAgain(places: Iterable<number>): Promise<void> {
-    const numbers = [...places];
-    for (const part of this.parts) await part.readAgain(numbers);
+  /** Reads what the store has now of some places, in place of what it had. Of places that are complete or were looked up the fields stay. */
+  async readAgain(places: readonly number[]): Promise<void> {
+    for (const part of this.parts) await part.readAgain(places);
+    this.#joinTimes();
+  }
+
+  /** The same of all places. */
+  async readLacking(): Promise<void> {
+    for (const part of this.parts) await part.readAgain();
     this.#joinTimes();
   }
 

@@ -66,7 +66,9 @@ export interface Plan extends MissingAnswers, PlannedSpending {
 }
 
 /** The cells to look up in local data, and what each lacks. */
-export interface LookUpPlan extends Pick<Plan, 'scan' | 'order' | 'missing'> {}
+export interface LookUpPlan extends Pick<Plan, 'scan' | 'order' | 'missing'> {
+  readonly fields: SourceFields;
+}
 
 /** The rows that have an answer after a run of this plan, also a stale one, or one of their areas. */
 export function rowsWithAnswers(plan: Plan, isLocal: boolean): number {
@@ -209,8 +211,9 @@ function planBeside(
 ): LookUpPlan | null {
   const [, beside] = context.sources;
   if (beside === undefined || context.setAside.has(beside.job.topics[0]!)) return null;
-  const { missing } = findMissing(contextOf(context, beside), scan.cells, fields.parts[1]!);
-  return { scan, missing, order: cellsLacking(missing, limited) };
+  const part = fields.parts[1]!;
+  const { missing } = findMissing(contextOf(context, beside), scan.cells, part);
+  return { scan, missing, order: cellsLacking(missing, limited), fields: part };
 }
 
 /** If origins differ between places, finding them takes a pass over the cells. */

@@ -17,6 +17,7 @@ import type {
   PlacesRead,
   StoredForm,
   WantedAnswer,
+  WrittenPlaces,
 } from '../../store/answers/port.ts';
 import { wantedAnswers } from '../frame/freshness.ts';
 import type { RunContext } from '../frame/run-context.ts';
@@ -63,9 +64,11 @@ export class SourceFields implements Disposable {
   /** From `PLAIN` on. */
   readonly #forms: (KnownForm | null)[] = [null];
   /** The numbers of the forms that each reader has given, in its order. */
-  readonly #formsOfReaders = new Map<number, number[]>();
+  readonly #formsOfReaders = new Map<string, number[]>();
   /** 1 for each place that is being read again. */
   #asked: Uint8Array<SharedArrayBuffer> | null = null;
+  /** 1 for each place that was looked up. */
+  #lookedUp: Uint8Array | null = null;
   readonly #writer: PlaceWriter;
   /** The entry of a place without fields; 0 before the first. */
   #emptyEntry = 0;
@@ -160,21 +163,26 @@ export class SourceFields implements Disposable {
     for (let place = 0; place < cells.size; place++) this.#settleForm(place);
   }
 
-  /** Reads what the store has now of some places, in place of what it had. Of complete places the fields stay. */
-  async readAgain(places: Iterable<number>): Promise<void> {
+  /** Reads what the store has now of some places, in place of what it had; without a list, of all. Of places that are complete or were
+   * looked up the fields stay. */
+  async readAgain(places?: readonly number[]): Promise<void> {
     if (this.#isLeftOut) return;
     this.#asked ??= new Uint8Array(new SharedArrayBuffer(this.#formOf.length));
     const asked = this.#asked;
-    const numbers: number[] = [];
-    for (const place of places) {
-      if (asked[place] === 1 || this.isComplete(place)) continue;
+    const most = places?.length ?? this.#formOf.length;
+    const lacking = new Int32Array(most);
+    let count = 0;
+    for (let index = 0; index < most; index++) {
+      const place = places?.[index] ?? index;
+      if (asked[place] === 1 || this.#lookedUp?.[place] === 1 || this.isComplete(place)) continue;
       asked[place] = 1;
-      numbers.push(place);
+      lacking[count++] = place;
       this.#formOf[place] = NOTHING;
       this.table.entries[place] = 0;
     }
-    if (numbers.length === 0) return;
-    await this.#read({ asked, numbers: Int32Array.from(numbers) }, numbers.length);
+    if (count === 0) return;
+    const numbers = lacking.slice(0, count);
+    await this.#read({ asked, numbers }, count);
     for (const place of numbers) {
       asked[place] = 0;
       this.#settleForm(place);
@@ -215,10 +223,34 @@ export class SourceFields implements Disposable {
     if (this.table.file !== null) closeSync(this.table.file);
   }
 
+  /** Begins to take places as a look-up writes them. @returns what its threads need for it */
+  beginWritten(): PlaceReading {
+    this.#lookedUp ??= new Uint8Array(this.#formOf.length);
+    return this.#begin(null, this.#formOf.length);
+  }
+
+  /** Takes places that were written, in place of what the store had of them. */
+  async takeWritten(written: WrittenPlaces): Promise<void> {
+    for (const place of written.places) {
+      this.#lookedUp![place] = 1;
+      this.#formOf[place] = NOTHING;
+    }
+    await this.#take(written);
+    for (const place of written.places) this.#settleForm(place);
+  }
+
   async #read(again: PlaceReading['again'], count: number): Promise<void> {
-    const { store, source, freshness, connection } = this.#context;
+    const pool = this.#scan.inThreads?.pool ?? null;
+    const reading = this.#begin(again, count);
+    for await (const read of this.#context.store.readPlaces(reading, pool)) await this.#take(read);
+  }
+
+  #begin(again: PlaceReading['again'], count: number): PlaceReading {
+    const { source, freshness, connection } = this.#context;
     const { startedAt, rejectedSince } = freshness;
-    const reading = {
+    // Each reading has readers of its own.
+    this.#formsOfReaders.clear();
+    return {
       source,
       wanted: this.wanted,
       rated: this.rated,
@@ -231,10 +263,6 @@ export class SourceFields implements Disposable {
       dropsReplaced: connection.kind === 'local',
       numbered: this.#rates?.numbered ?? null,
     };
-    // Each reading has readers of its own.
-    this.#formsOfReaders.clear();
-    const pool = this.#scan.inThreads?.pool ?? null;
-    for await (const read of store.readPlaces(reading, pool)) await this.#take(read);
   }
 
   async #take({ reader, pairs, forms, ratings, uncounted, left }: PlacesRead): Promise<void> {

@@ -55,7 +55,7 @@ export async function openOutputFields(context: RunContext, plan: Plan): Promise
   const { cells } = scan;
   const { topics, counts } = context.job;
   const { fields } = plan;
-  if (mayHaveChanged(context, plan)) await fields.readAgain(lackingCells(fields, cells.size));
+  if (mayHaveChanged(context, plan)) await fields.readLacking();
   leaveOutBesideSample(context, fields);
   const losses = await fields.losses(context);
   const kinds = await placeKinds(context, plan, fields, losses);
@@ -111,10 +111,6 @@ export async function* fieldsOfPlaces(
 function mayHaveChanged({ progress, connection }: RunContext, { beside }: Plan): boolean {
   const isLookedUp = connection.kind === 'local' || (beside !== null && beside.order.length > 0);
   return isLookedUp || progress.calls > 0 || progress.creditsByOthers > 0;
-}
-
-function* lackingCells(fields: PlaceFields, count: number): Generator<number> {
-  for (let cell = 0; cell < count; cell++) if (!fields.isComplete(cell)) yield cell;
 }
 
 /** Finds the kinds of places, by their forms. @param keptLacking as for `withKept` */

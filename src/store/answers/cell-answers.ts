@@ -80,7 +80,8 @@ export function mergedCell(
   };
 }
 
-function mergedFailures(
+/** The failures of a cell after a call; null without one. @param answered the topics of its answers */
+export function mergedFailures(
   stored: string | null,
   failures: readonly (TopicFailure & { readonly topic: TopicSlug })[],
   answered: () => readonly string[],

@@ -1,13 +1,33 @@
 import type { Cell } from '../../geo/coordinates.ts';
 import { read, type SqlDatabase, type SqlWork, statement } from '../../sql/sql-work.ts';
-import type { CellBlock } from './place-reader.ts';
+import type { CellLists } from './port.ts';
 
 /** Cells of one block: 250 kB with 18 natural topics. */
 const CELLS_A_BLOCK = 1_000;
 
+/** The stored rows of many cells as one value for each column: making a value of each took most of the time of a plan. */
+interface CellBlock {
+  readonly count: number;
+  /** The answers of all cells, one after the other, and `SPARE_BYTES` more; null without a cell. */
+  readonly answers: Buffer | null;
+  /** The others as JSON lists; null in each for a cell that was asked for and is not there. */
+  readonly lats: string;
+  readonly lngs: string;
+  readonly lengths: string;
+  readonly checksums: string;
+  /** Null: no cell has failures. */
+  readonly failures: string | null;
+}
+
 interface RangeBlock extends CellBlock {
   /** The highest number of a cell of the block. */
   readonly last: number | null;
+}
+
+/** The cells of a block that has some. */
+interface RangeLists extends CellLists {
+  /** The highest number of a cell. */
+  readonly last: number;
 }
 
 /** The columns of a block, over a table with those of `cells`. Spare bytes follow the answers. */
@@ -26,7 +46,7 @@ export function* rangeBlock(
   source: number,
   after: number,
   to: number,
-): SqlWork<(RangeBlock & { readonly last: number }) | null> {
+): SqlWork<RangeLists | null> {
   const [[block]] = yield* read(
     statement<RangeBlock>(
       // Source + 0: without the index by source, whose rows would be sorted for each block.
@@ -37,7 +57,19 @@ export function* rangeBlock(
     ),
   );
   const { last } = block!;
-  return last === null ? null : { ...block!, last };
+  return last === null ? null : { ...listsOf(block!), last };
+}
+
+function listsOf({ answers, lats, lngs, lengths, checksums, failures }: CellBlock): CellLists {
+  const listOf = <T>(json: string) => JSON.parse(json) as readonly (T | null)[];
+  return {
+    answers: answers ?? Buffer.alloc(0),
+    lats: listOf<number>(lats),
+    lngs: listOf<number>(lngs),
+    lengths: listOf<number>(lengths),
+    checksums: listOf<number>(checksums),
+    failures: failures === null ? null : listOf<string>(failures),
+  };
 }
 
 /** Cells by their place. SQLite reads a JSON object with one latitude and longitude per member (its names may repeat) in two thirds of
@@ -46,7 +78,7 @@ export function* askedBlock(
   { dialect }: Pick<SqlDatabase, 'dialect'>,
   source: number,
   cells: readonly Cell[],
-): SqlWork<CellBlock> {
+): SqlWork<CellLists> {
   const isSqlite = dialect.engine === 'sqlite';
   const asked = isSqlite
     ? 'json_each($1) AS asked LEFT JOIN cells ON source = $2 AND lat7 = asked.key AND lng7 = asked.value'
@@ -62,5 +94,5 @@ export function* askedBlock(
   const [[block]] = yield* read(
     statement<CellBlock>(`SELECT ${COLUMNS[dialect.engine]} FROM ${asked}`, values),
   );
-  return block!;
+  return listsOf(block!);
 }

@@ -1,9 +1,11 @@
 import type { TopicSlug } from '../../contract/topics.ts';
+import { SPARE_BYTES } from '../../formats/packed/place-table.ts';
 import type { Cell } from '../../geo/coordinates.ts';
 import { read, type SqlDatabase, type SqlWork, statement } from '../../sql/sql-work.ts';
 import { mergedCell, type PackedCell } from './cell-answers.ts';
 import { answersIn } from './packed-answers.ts';
 import type { PackedChange, PackedChanges } from './packed-changes.ts';
+import type { CellLists } from './port.ts';
 import {
   type CellRow,
   type CheckedCell,
@@ -17,20 +19,49 @@ import {
 /** Cells that are merged together in SQLite: what that makes is young when it is no longer needed. PostgreSQL is asked once. */
 const CELLS_A_MERGE = 100;
 
-/** Merges new answers and failures into the cells, in the caller's transaction. */
-export function* mergeCells(stored: StoredCells, changes: PackedChanges): SqlWork<void> {
-  const { dialect } = stored.database;
-  const together = dialect.engine === 'sqlite' ? CELLS_A_MERGE : Math.max(1, changes.count);
-  for (const slice of changes.slices(together)) yield* mergeSlice(stored, slice);
+/** The rows of changes that were merged together; null where each was packed before, and is as its change says. */
+type MergedRows = readonly CellRow[] | null;
+
+const slicesOf = ({ database }: Pick<StoredCells, 'database'>, changes: PackedChanges) =>
+  changes.slices(database.dialect.engine === 'sqlite' ? CELLS_A_MERGE : Math.max(1, changes.count));
+
+/** Merges new answers and failures into the cells, in the caller's transaction. @returns for `writtenCells` */
+export function* mergeCells(
+  stored: StoredCells,
+  changes: PackedChanges,
+): SqlWork<readonly MergedRows[]> {
+  const merged: MergedRows[] = [];
+  for (const slice of slicesOf(stored, changes)) merged.push(yield* mergeSlice(stored, slice));
+  return merged;
+}
+
+/** The cells as `mergeCells` has written them. */
+export function writtenCells(
+  stored: Pick<StoredCells, 'database'>,
+  changes: PackedChanges,
+  merged: readonly MergedRows[],
+): CellLists {
+  if (merged.every((rows) => rows === null)) return changes.lists();
+  const slices = [...slicesOf(stored, changes)] as unknown as readonly (readonly ChangeInBytes[])[];
+  const rows = slices.flatMap((slice, index) => merged[index] ?? slice.map(newRow));
+  return {
+    answers: Buffer.concat([...rows.map(({ answers }) => answers), Buffer.alloc(SPARE_BYTES)]),
+    lats: rows.map(({ lat7 }) => lat7),
+    lngs: rows.map(({ lng7 }) => lng7),
+    lengths: rows.map(({ answers }) => answers.length),
+    checksums: null,
+    failures: rows.map(({ failures }) => failures),
+  };
 }
 
 const keyOf = (source: number, { lat7, lng7 }: Cell) => `${source}/${lat7}/${lng7}`;
 
-function* mergeSlice(stored: StoredCells, changes: readonly PackedChange[]): SqlWork<void> {
+function* mergeSlice(stored: StoredCells, changes: readonly PackedChange[]): SqlWork<MergedRows> {
   const textOf = (number: number) => stored.texts.textOf(number);
   // Before the rows are locked, because numbering texts waits for other writers of texts.
   const real = yield* withNumberedTexts(stored, changes);
-  if (yield* areNew(stored.database, real)) return;
+  if (yield* areNew(stored.database, real))
+    return real.every(({ topics }) => topics === null) ? null : real.map(newRow);
   const distinct = [
     ...new Map(real.map(({ source, cell }) => [keyOf(source, cell), { source, ...cell }])).values(),
   ];
@@ -47,13 +78,24 @@ function* mergeSlice(stored: StoredCells, changes: readonly PackedChange[]): Sql
       ...mergedCell(merged.get(key), answers, failures, answered),
     });
   }
-  yield* writeCells(stored.database, [...merged.values()]);
+  const written = [...merged.values()];
+  yield* writeCells(stored.database, written);
+  return written;
 }
 
-interface MergeableChange extends PackedChange {
+/** A change with all answers packed. */
+interface ChangeInBytes extends PackedChange {
   readonly answers: Buffer;
+}
+
+interface MergeableChange extends ChangeInBytes {
   /** The topics of answers whose texts were numbered in this transaction; null: its texts tell them. */
   readonly topics: readonly TopicSlug[] | null;
+}
+
+/** The row of a cell of which nothing was stored. */
+function newRow({ source, cell: { lat7, lng7 }, answers, failures }: ChangeInBytes): CellRow {
+  return { source, lat7, lng7, ...mergedCell(undefined, answers, failures, NOT_ASKED) };
 }
 
 /** The changes with all answers packed. */
@@ -76,12 +118,7 @@ function* withNumberedTexts(
  * @returns whether all were new; false in PostgreSQL, which inserts them where it locks them */
 function* areNew(database: SqlDatabase, changes: readonly MergeableChange[]): SqlWork<boolean> {
   if (database.dialect.engine !== 'sqlite') return false;
-  const rows = changes.map(({ source, cell: { lat7, lng7 }, answers, failures }) => ({
-    source,
-    lat7,
-    lng7,
-    ...mergedCell(undefined, answers, failures, NOT_ASKED),
-  }));
+  const rows = changes.map(newRow);
   const changed = statement<{ readonly count: number }>('SELECT total_changes() AS count');
   const results = yield* read(changed, ...insertCells(database, rows), changed);
   const [before, after] = [results[0], results.at(-1)] as { readonly count: number }[][];

@@ -1,6 +1,7 @@
 import type { Answer } from '../../contract/answer.ts';
 import type { Cell } from '../../geo/coordinates.ts';
-import type { CellAnswers } from './port.ts';
+import { mergedFailures } from './cell-answers.ts';
+import type { CellAnswers, CellLists } from './port.ts';
 import type { NumberedPacker, TextTable } from './text-table.ts';
 
 /** The results of a call or a look-up for a cell of a source. */
@@ -49,6 +50,25 @@ export class PackedChanges {
       const length = Math.min(size, this.count - from);
       yield Array.from({ length }, (_, index) => this.#change(from + index));
     }
+  }
+
+  /** The changes as the rows of cells of which nothing was stored, where all are packed. Valid as long as the bytes of the packer. */
+  lists(): CellLists {
+    const values = this.#values;
+    const lists = { lats: [] as number[], lngs: [] as number[], lengths: [] as number[] };
+    for (let at = 0; at < values.length; at += VALUES) {
+      lists.lats.push(values[at + 1]!);
+      lists.lngs.push(values[at + 2]!);
+      lists.lengths.push(values[at + 3]! - (at === 0 ? 0 : values[at - 1]!));
+    }
+    const failuresOf = (index: number) =>
+      mergedFailures(null, this.#beside.get(index)?.failures ?? NONE, () => NONE);
+    return {
+      ...lists,
+      answers: this.#packer.withSpare(this.#end),
+      checksums: null,
+      failures: this.#beside.size === 0 ? null : lists.lats.map((_, index) => failuresOf(index)),
+    };
   }
 
   #change(index: number): PackedChange {

@@ -1,11 +1,12 @@
 import { threadId } from 'node:worker_threads';
 import { isoDay } from '../../base/format-numbers.ts';
 import { isReplaced } from '../../contract/answer.ts';
+import { damagedStore } from '../../formats/packed/damaged-store.ts';
 import { NO_SET, setNumberer } from '../../formats/packed/number-sets.ts';
 import { FieldPacker, skipFields, TAGS } from '../../formats/packed/packed-fields.ts';
 import { placeWriter } from '../../formats/packed/place-table.ts';
 import { cellNumber } from '../../geo/cell-slots.ts';
-import type { Cell } from '../../geo/coordinates.ts';
+import { locationOf } from '../../geo/coordinates.ts';
 import { type PackedFailures, parsedFailures } from './cell-answers.ts';
 import {
   answerFinder,
@@ -14,21 +15,15 @@ import {
   type FoundAnswers,
   type SoughtAnswer,
 } from './packed-answers.ts';
-import type { NumberedAnswer, PlaceReading, PlacesRead, StoredForm, ToldField } from './port.ts';
-
-/** The stored rows of many cells as one value for each column: making a value of each took most of the time of a plan. */
-export interface CellBlock {
-  readonly count: number;
-  /** The answers of all cells, one after the other, and `SPARE_BYTES` more; null without a cell. */
-  readonly answers: Buffer | null;
-  /** The others as JSON lists; null in each for a cell that was asked for and is not there. */
-  readonly lats: string;
-  readonly lngs: string;
-  readonly lengths: string;
-  readonly checksums: string;
-  /** Null: no cell has failures. */
-  readonly failures: string | null;
-}
+import type {
+  CellLists,
+  NumberedAnswer,
+  PlaceReading,
+  PlacesRead,
+  StoredForm,
+  ToldField,
+  WrittenPlaces,
+} from './port.ts';
 
 /** A reading whose topics are known by their numbers in the store. */
 export interface PreparedReading extends Omit<PlaceReading, 'wanted' | 'count'> {
@@ -55,17 +50,22 @@ interface Told extends ToldField {
 const SUMS_A_TOPIC = 512;
 
 /** Puts stored rows of cells into a table of places. */
-interface PlaceReader {
+export interface PlaceReader {
   /** @param blocks of a part of the cells */
-  read(blocks: AsyncIterable<CellBlock>): Promise<PlacesRead>;
+  read(blocks: AsyncIterable<CellLists>): Promise<PlacesRead>;
+  /** Puts cells as they were written in place of what the table has of them. */
+  take(written: CellLists): WrittenPlaces;
 }
 
-/** Makes what puts stored rows of cells into a table of places, one a thread.
- * @param onDamage makes the error for a row whose checksum differs */
+/** How many readers this thread has made. */
+let readers = 0;
+
+/** Makes what puts stored rows of cells into a table of places, for one thread. @param store its name, for messages */
 export function placeReader(
   { source, cells, again, table, times, moments, dropsReplaced, rated, ...of }: PreparedReading,
-  onDamage: (cell: Cell) => Error,
+  store: string,
 ): PlaceReader {
+  const reader = `${threadId}/${readers++}`;
   const { numbered } = of;
   const asked = again?.asked ?? null;
   const find = answerFinder(of.sought);
@@ -299,56 +299,70 @@ export function placeReader(
     }
   }
 
-  /** Puts the wanted cells of a block into the table. @throws STORE_UNUSABLE */
-  function takeBlock(block: CellBlock, result: MutableResult): void {
-    const { answers } = block;
-    if (answers === null) return;
-    const lists = [block.lats, block.lngs, block.lengths, block.checksums];
-    const [lats, lngs, lengths, checksums] = lists.map(
-      (list) => JSON.parse(list) as (number | null)[],
-    );
-    const failures =
-      block.failures === null ? null : (JSON.parse(block.failures) as (string | null)[]);
+  /** Puts the wanted ones of some cells into the table. @throws STORE_UNUSABLE */
+  function takeLists(
+    { answers, lats, lngs, lengths, checksums, failures }: CellLists,
+    isWanted: (number: number) => boolean,
+    result: MutableResult,
+  ): void {
     words = new DataView(answers.buffer, answers.byteOffset, answers.length);
     let from = 0;
-    for (let index = 0; index < lats!.length; index++) {
-      const [lat7, lng7] = [lats![index]!, lngs![index]!];
+    for (let index = 0; index < lats.length; index++) {
+      const [lat7, lng7] = [lats[index]!, lngs[index]!];
       // It was asked for and is not there.
       if (lat7 === null || lng7 === null) continue;
-      const to = from + lengths![index]!;
+      const to = from + lengths[index]!;
       const isNext = cells.keys[2 * next] === lat7 && cells.keys[2 * next + 1] === lng7;
       const number = isNext ? next : cellNumber(cells, lat7, lng7);
-      if (number >= 0 && (asked === null ? table.entries[number] === 0 : asked[number] === 1)) {
-        const checksum = checksums![index]!;
+      if (number >= 0 && isWanted(number)) {
+        const checksum = checksums === null ? null : checksums[index]!;
         const failed = failures?.[index] ?? null;
         if (
           checksum !== null &&
           checksum !== checksumOf([source, lat7, lng7], answers.subarray(from, to), failed)
-        )
-          throw onDamage({ lat7, lng7 });
+        ) {
+          const { lat, lng } = locationOf({ lat7, lng7 });
+          throw damagedStore(`what is stored at ${lat}, ${lng}`, store);
+        }
         take(answers, from, to, failed, number, result);
-        if (asked !== null) asked[number] = 0;
         next = number + 1;
       }
       from = to;
     }
   }
 
+  /** Whether a place was not read yet. It is read once. */
+  function isUnread(number: number): boolean {
+    if (asked === null) return table.entries[number] === 0;
+    const isAsked = asked[number] === 1;
+    asked[number] = 0;
+    return isAsked;
+  }
+
+  const newResult = (): MutableResult => ({
+    pairs: [],
+    forms: [],
+    ratings: new Float64Array(rated.length * SUMS_A_TOPIC),
+    uncounted: [],
+  });
+  const readOf = (result: MutableResult): PlacesRead => ({
+    ...result,
+    reader,
+    pairs: Int32Array.from(result.pairs),
+    left: writer.flush(),
+  });
+
   return {
-    async read(blocks: AsyncIterable<CellBlock>): Promise<PlacesRead> {
-      const result: MutableResult = {
-        pairs: [],
-        forms: [],
-        ratings: new Float64Array(rated.length * SUMS_A_TOPIC),
-        uncounted: [],
-      };
-      for await (const block of blocks) takeBlock(block, result);
-      return {
-        ...result,
-        reader: threadId,
-        pairs: Int32Array.from(result.pairs),
-        left: writer.flush(),
-      };
+    async read(blocks: AsyncIterable<CellLists>): Promise<PlacesRead> {
+      const result = newResult();
+      for await (const block of blocks) takeLists(block, isUnread, result);
+      return readOf(result);
+    },
+    take(written: CellLists): WrittenPlaces {
+      const result = newResult();
+      const places: number[] = [];
+      takeLists(written, (number) => places.push(number) > 0, result);
+      return { ...readOf(result), places: Int32Array.from(places) };
     },
   };
 }

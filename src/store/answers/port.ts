@@ -78,8 +78,8 @@ export interface StoredForm {
 
 /** What was read of some places, beside their fields in the table. */
 export interface PlacesRead {
-  /** The number of the reader that read them: each counts its forms on its own. */
-  readonly reader: number;
+  /** The reader that read them: each counts its forms on its own. */
+  readonly reader: string;
   /** Pairs of a place and the number of its form, for all but complete places of which there is nothing to say. */
   readonly pairs: Int32Array;
   /** The forms that this reader has not given before. */
@@ -89,6 +89,26 @@ export interface PlacesRead {
   /** Pairs of a place and the index of a rated topic that the sums leave out: its rating has no tag of its own. */
   readonly uncounted: readonly number[];
   readonly left: BlocksLeft;
+}
+
+/** Stored rows of many cells, as lists. */
+export interface CellLists {
+  /** The answers of all cells, one after the other, and `SPARE_BYTES` more. */
+  readonly answers: Buffer;
+  /** Null in each list for a cell that was asked for and is not there. */
+  readonly lats: readonly (number | null)[];
+  readonly lngs: readonly (number | null)[];
+  /** How many bytes the answers of each cell take. */
+  readonly lengths: readonly (number | null)[];
+  /** Null: this process has written them. */
+  readonly checksums: readonly (number | null)[] | null;
+  /** Null: no cell has failures. */
+  readonly failures: readonly (string | null)[] | null;
+}
+
+/** Places that were written, and put into a table at once. */
+export interface WrittenPlaces extends PlacesRead {
+  readonly places: Int32Array;
 }
 
 export interface CellAnswers {
@@ -138,8 +158,11 @@ export interface AnswersPort {
   /** Writes answers that cost nothing, in one transaction and without a ledger row: no kill takes them when this has resolved, nor a power cut
    * unless the store was opened for such answers alone. */
   putAnswers(source: number, cells: readonly CellAnswers[]): Promise<void>;
-  /** Packs answers, and returns what writes them as `putAnswers` does, once: threads pack at the same time, and write one after the other. */
-  packAnswers(source: number, cells: Iterable<CellAnswers>): () => Promise<void>;
+  /** Packs answers, and returns what writes them as `putAnswers` does, once: threads pack at the same time, and write one after the other.
+   * It gives the cells as they are stored now, in memory that is valid until the next ones are packed. */
+  packAnswers(source: number, cells: Iterable<CellAnswers>): () => Promise<CellLists>;
+  /** Makes what puts cells that were written into a table, as `readPlaces` does those that are stored: they are not read again. */
+  placeTaker(reading: PlaceReading): (written: CellLists) => Promise<WrittenPlaces>;
   /** When a source gave sample data; null where it never did. */
   sampleMark(source: number): Promise<SampleMark | null>;
   bundleContents(source: number): Promise<BundleContents>;

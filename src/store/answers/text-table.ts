@@ -6,6 +6,7 @@ import {
   MOST_TEXTS,
   type Texts,
 } from '../../formats/packed/packed-fields.ts';
+import { SPARE_BYTES } from '../../formats/packed/place-table.ts';
 import {
   read,
   type SqlDatabase,
@@ -141,6 +142,8 @@ function numberOrNote(
   return number;
 }
 
+const SPARE = new Uint8Array(SPARE_BYTES);
+
 /** Packs answers whose texts all have numbers, those of each cell after those of the one before. */
 export class NumberedPacker {
   readonly #missing = new Set<string>();
@@ -159,6 +162,12 @@ export class NumberedPacker {
 
   get bytes(): Buffer {
     return this.#packer.bytes;
+  }
+
+  /** The bytes up to an end, and `SPARE_BYTES` more. */
+  withSpare(end: number): Buffer {
+    this.#packer.appendPacked(SPARE, end);
+    return this.#packer.bytes.subarray(0, end + SPARE_BYTES);
   }
 
   /** @param shared answers that are one object for many cells

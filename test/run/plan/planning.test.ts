@@ -111,10 +111,10 @@ async function planOf(scene: Scene) {
       const ratings = new Float64Array(512 * rated.length);
       const left = writer.flush();
       const none = { uncounted: [], numbered: [] };
-      yield { reader: 0, pairs: Int32Array.from(pairs), forms, ratings, ...none, left };
+      yield { reader: '0', pairs: Int32Array.from(pairs), forms, ratings, ...none, left };
       for (const problem of scene.diskProblems ?? []) {
         const more = { pairs: new Int32Array(), forms: [], ratings, ...none };
-        yield { reader: 0, ...more, left: { ...writer.flush(), problem } };
+        yield { reader: '0', ...more, left: { ...writer.flush(), problem } };
       }
     },
     recordsOf: async (forms: readonly StoredForm[]) => forms.map((form) => records.get(form)!),
