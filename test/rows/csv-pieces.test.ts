@@ -193,3 +193,12 @@ test('the size that decides on threads counts what is added to the rows, too', a
   const { size } = csvPieces(input, readDialect(input, {}))!;
   assert.ok(size(0) < 0.2 && size(19) < 1 && size(57) > 1, `${size(0)}, ${size(19)}, ${size(57)}`);
 });
+
+test('pieces of short rows are smaller: each row gets all added fields', async () => {
+  const file = join(folder, 'short.csv');
+  writeFileSync(file, `lat,lng\n${'40.5,-99.5\n'.repeat(100_000)}`);
+  const input = await openInput(file);
+  const { pieces } = csvPieces(input, readDialect(input, {}))!;
+  const most = Math.max(...pieces.map(({ from, to }) => (to - from) / 11));
+  assert.ok(most < 5_000 && pieces.length < 30, `${most} rows in one of ${pieces.length} pieces`);
+});
