@@ -26,7 +26,8 @@ export class MinuteCredits {
   #queue = new Bottleneck({ maxConcurrent: 1 });
   /** The wall clock minus the steady one, when the queue was made. */
   #clockOffset = clockOffset();
-  #waiting = 0;
+  /** The calls that wait, the first first. */
+  readonly #turns = new Set<Turn>();
   /** Below zero after a correction. */
   #available: number;
   #returned = 0;
@@ -56,15 +57,16 @@ export class MinuteCredits {
 
   /** Takes credits, at most the limit, as soon as they are there. Once it is closed it rejects, or never ends. */
   async take(credits: number): Promise<void> {
-    if (this.#limit > MOST_IN_TURN && this.#waiting === 0 && this.#available >= credits) {
+    if (this.#limit > MOST_IN_TURN && this.#turns.size === 0 && this.#available >= credits) {
       this.#available -= credits;
       return;
     }
-    this.#waiting++;
+    const turn: Turn = { credits };
+    this.#turns.add(turn);
     try {
-      await this.#takeInTurn(credits);
+      await this.#takeInTurn(turn);
     } finally {
-      this.#waiting--;
+      this.#turns.delete(turn);
     }
   }
 
@@ -87,11 +89,12 @@ export class MinuteCredits {
     void this.#queue.stop();
   }
 
-  async #takeInTurn(credits: number): Promise<void> {
+  async #takeInTurn(turn: Turn): Promise<void> {
     for (;;) {
       this.#renewQueue();
+      const queue = this.#queue;
       try {
-        return await this.#queue.schedule(() => this.#takeWhenThere(credits));
+        if (await queue.schedule(() => this.#takeWhenThere(turn, queue))) return;
       } catch (error) {
         // Else a new queue has replaced it.
         if (this.#isClosed) throw error;
@@ -99,26 +102,39 @@ export class MinuteCredits {
     }
   }
 
-  async #takeWhenThere(credits: number): Promise<void> {
-    while (this.#available < credits) await this.#given.promise;
-    this.#available -= credits;
+  /** @returns whether the credits were taken; false for a call that must go to the end of the newest queue */
+  async #takeWhenThere(turn: Turn, queue: Bottleneck): Promise<boolean> {
+    const isFirst = () => this.#turns.values().next().value === turn;
+    while (isFirst() && queue === this.#queue && this.#available < turn.credits)
+      await this.#given.promise;
+    // The first one takes what is there, whichever queue it has waited in.
+    if (!isFirst() || this.#available < turn.credits) return false;
+    this.#available -= turn.credits;
+    // Before the next one begins.
+    this.#turns.delete(turn);
+    return true;
   }
 
   /** Bottleneck starts no job before the wall clock reads the time of the latest one: where the clock is set back by an hour, it waits
-   * for an hour. So waiting calls move to a new queue, in their order. */
+   * for an hour. So waiting calls move to a new queue. They come there in any order, and go to its end until it is their turn. */
   #renewQueue(): void {
     if (this.#isClosed || Math.abs(clockOffset() - this.#clockOffset) <= CLOCK_SET_MS) return;
     const old = this.#queue;
     this.#queue = new Bottleneck({ maxConcurrent: 1 });
     this.#clockOffset = clockOffset();
     void old.stop();
+    this.#wakeFirst();
+  }
+
+  #wakeFirst(): void {
+    this.#given.resolve();
+    this.#given = Promise.withResolvers();
   }
 
   #give(credits: number): void {
     this.#available += credits;
     this.#returned += credits;
-    this.#given.resolve();
-    this.#given = Promise.withResolvers();
+    this.#wakeFirst();
     this.#renewQueue();
   }
 
@@ -145,6 +161,11 @@ export class MinuteCredits {
     }
     this.#isGiving = false;
   }
+}
+
+/** A call that waits for credits. */
+interface Turn {
+  readonly credits: number;
 }
 
 function clockOffset(): number {

@@ -37,3 +37,26 @@ for (const jump of [-MINUTE, MINUTE, -2 * 60 * MINUTE, -20 * DAY, -40 * DAY, 40 
     assert.equal(timers(), 0, 'a timer would keep the process alive');
   });
 }
+
+test('a call that waits for many credits stays the first when the process’s clock is set and some of them come back', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2026, 2, 15, 12) });
+  const { clock, throttle, started, spend } = setUp(t);
+  await Promise.all(spend(200));
+  await clock.move(1_000);
+  await Promise.all(spend(100));
+  const many = spend(300);
+  const few = spend(100, 2);
+  await settled();
+  t.mock.timers.setTime(Date.now() - MINUTE);
+  await clock.move(HOLD_MS - 1_000);
+  await settled();
+  const later = spend(50);
+  await settled();
+  assert.equal(started.length, 2, 'the 200 credits that came back are for the first');
+  await clock.move(1_000);
+  await Promise.all(many);
+  assert.equal(started.length, 3);
+  await clock.move(HOLD_MS);
+  await Promise.all([...few, ...later]);
+  await throttle.close();
+});
