@@ -225,41 +225,44 @@ export function numberSource(
   const values = new Float64Array(most);
   const isMissing = new Uint8Array(most);
   let last: ArrayLike<StoredValue> | null = null;
-  let numbers: ArrayLike<number> = [];
-  let wholes: BigInt64Array | null = null;
+  let { numbers, wholes }: Doubles = { numbers: [], wholes: null };
   return async (count) => {
     const beyond = new Map<number, bigint>();
     await readRows(count, (row, { stored, indexes }, index) => {
       if (stored !== last) {
-        [last, numbers] = [stored, numbersOf(stored)];
-        wholes = stored instanceof BigInt64Array && hasBeyond(numbers) ? stored : null;
+        last = stored;
+        ({ numbers, wholes } = doublesOf(stored));
       }
       isMissing[row] = index < 0 ? 1 : 0;
-      if (index < 0) {
-        values[row] = Number.NaN;
-        return;
-      }
-      const at = indexes === null ? index : indexes[index]!;
-      values[row] = numbers[at]!;
-      if (wholes !== null && !Number.isSafeInteger(values[row])) beyond.set(row, wholes[at]!);
+      values[row] = index < 0 ? Number.NaN : numbers[indexes === null ? index : indexes[index]!]!;
+      if (wholes === null || index < 0 || Number.isSafeInteger(values[row])) return;
+      beyond.set(row, wholes[indexes === null ? index : indexes[index]!]!);
     });
     return { values, isMissing, beyond };
   };
 }
 
-/** Whether doubles may differ from the whole numbers that they were made of. */
-function hasBeyond(numbers: ArrayLike<number>): boolean {
-  for (let i = 0; i < numbers.length; i++) if (!Number.isSafeInteger(numbers[i])) return true;
-  return false;
+/** Numbers as doubles. */
+interface Doubles {
+  readonly numbers: ArrayLike<number>;
+  /** The whole numbers that they were made of, where doubles do not hold all of them; else null. */
+  readonly wholes: BigInt64Array | null;
 }
 
-/** Numbers as doubles. */
-function numbersOf(stored: ArrayLike<StoredValue>): ArrayLike<number> {
-  if (!(stored instanceof BigInt64Array)) return stored as ArrayLike<number>;
+/** From here on doubles do not hold all whole numbers, by the upper half of 64 bits: 2^53. */
+const BEYOND = 2 ** 21;
+
+function doublesOf(stored: ArrayLike<StoredValue>): Doubles {
+  if (!(stored instanceof BigInt64Array))
+    return { numbers: stored as ArrayLike<number>, wholes: null };
   // By halves: a BigInt for each took as long as reading it.
   const halves = new Int32Array(stored.buffer, stored.byteOffset, 2 * stored.length);
   const numbers = new Float64Array(stored.length);
-  for (let i = 0; i < numbers.length; i++)
-    numbers[i] = halves[2 * i + 1]! * 2 ** 32 + (halves[2 * i]! >>> 0);
-  return numbers;
+  let isBeyond = false;
+  for (let i = 0; i < numbers.length; i++) {
+    const upper = halves[2 * i + 1]!;
+    isBeyond ||= upper >= BEYOND || upper < -BEYOND;
+    numbers[i] = upper * 2 ** 32 + (halves[2 * i]! >>> 0);
+  }
+  return { numbers, wholes: isBeyond ? stored : null };
 }
