@@ -41,7 +41,9 @@ export function withHint(
   const likely = (isLikely: (fields: readonly string[]) => boolean) =>
     source.likelyHeader?.(isLikely) ?? null;
   const isHeader = (fields: readonly string[]) => mayBeHeader(fields, named);
-  const line = likely(isHeader) ?? (names.filter(Boolean).length > 1 ? null : likely(areNames));
+  // What the file says of itself is surer than a line without numbers.
+  const isTitle = names.filter(Boolean).length <= 1 && source.columnsHint == null;
+  const line = likely(isHeader) ?? (isTitle ? likely(areNames) : null);
   const isNamed = Object.keys(named).some((part) => part !== 'order');
   const ofValues = isNamed
     ? null
