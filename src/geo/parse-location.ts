@@ -152,6 +152,12 @@ export function noteOfText(finding: LocationFinding, text: string): string {
   return `${LOCATION_NOTES.empty.slice(0, -1)}: the file has "${shown}" there.`;
 }
 
+/** The note on rows without a location whose own notes differ: some are blank, or they have other texts. */
+export function noteOfMissing(one: string, other: string): string {
+  const told = one === LOCATION_NOTES.empty ? other : one;
+  return told.replace(': the file has "', ': some rows have "');
+}
+
 function isOnEarth({ lat, lng }: Location): boolean {
   return Math.abs(lat) <= 90 && Math.abs(lng) <= 180;
 }

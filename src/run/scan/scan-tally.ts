@@ -1,7 +1,7 @@
 import { isCurrencyCode } from '../../base/currencies.ts';
 import { counted } from '../../base/format-numbers.ts';
 import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
-import { LOCATION_NOTES } from '../../geo/parse-location.ts';
+import { LOCATION_NOTES, noteOfMissing } from '../../geo/parse-location.ts';
 import type { Job } from '../../job/settings.ts';
 import type { LineReference, Row, RowSource } from '../../rows/port.ts';
 import { type AreaCounts, AreaTable, findAreas } from '../areas/area-table.ts';
@@ -111,12 +111,6 @@ const shortenNote = (text: string): string =>
 const CODES_NAMED = 5;
 const CURRENCY =
   'The value is in another currency than the first. The order of buying compares the numbers without conversion.';
-/** Rows may have too many fields in many ways, and no location in many words. */
-const HAS_MANY_NOTES: ReadonlySet<Finding['finding']> = new Set([
-  'too_many_fields',
-  'unreadable',
-  'empty',
-]);
 /** The begin of a note that does not fit all rows of a finding. */
 export const OF_THE_FIRST = 'The first of them: ';
 const LENIENT =
@@ -342,7 +336,10 @@ export class ScanTally implements Disposable {
     const earlier = this.#findings.get(key);
     if (earlier) {
       earlier.rows++;
-      if (HAS_MANY_NOTES.has(finding)) this.#noteFirst(earlier, note);
+      // Rows may have too many fields in many ways.
+      if (finding === 'too_many_fields' || finding === 'unreadable') this.#noteFirst(earlier, note);
+      if (finding === 'empty' && note !== earlier.note)
+        earlier.note = noteOfMissing(earlier.note, note);
     } else
       this.#findings.set(key, {
         finding,
