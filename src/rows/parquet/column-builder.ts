@@ -35,17 +35,21 @@ export interface NumberColumn {
   readonly name: string;
   /** For times and timestamps the milliseconds since the epoch, for dates its days, for booleans 0 or 1. */
   readonly values: Float64Array;
-  /** Where rows share their values: those, and for each row the index of its own, in place of `values`; null: they do not. */
+  /** Where rows share their values: these, in place of `values`; null: they do not. */
   shared: SharedNumbers | null;
   /** For each row 1 for a value, 0 for a null; made at the first null. */
   present: Uint8Array | null;
   nulls: number;
 }
 
-/** Values that many rows have, as those of a tract: a dictionary is found among them, and not among all rows. NaN for null. */
+/** Values that many rows have, as those of a tract, by number: they are compared once for all rows. */
 export interface SharedNumbers {
-  readonly values: Float64Array;
-  readonly indexOf: Uint32Array;
+  /** For each row with a value the number of this: another one for another value. */
+  readonly ids: Uint32Array;
+  /** All numbers are below it. */
+  readonly count: number;
+  /** Gives the values of some numbers. */
+  readonly read: (ids: Uint32Array, into: Float64Array) => void;
 }
 
 /** The memory of columns, which those of the next row group use again. It is of one column each, by index; unwritten pages take none. */

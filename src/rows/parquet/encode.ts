@@ -61,7 +61,7 @@ export function textValues(
   return { type: 'BYTE_ARRAY', dictionary: { bytes, count: encoded.length }, encode, ...bounds };
 }
 
-/** Numbers the texts by their first use: nulls have none. @param ids are below `most` */
+/** Numbers texts, or shared numbers, by their first use: nulls have none. @param ids are below `most` */
 function indexesOf(
   ids: Uint32Array,
   most: number,
@@ -112,7 +112,7 @@ export function numberValues(
   arrays: ReusableArrays,
 ): Values {
   const [, pack] = STORAGE[kind];
-  const ofShared = shared && distinctOfShared(shared, filled, arrays);
+  const ofShared = shared && indexedShared(shared, filled, arrays);
   if (ofShared) return withDictionary(kind, ofShared, arrays);
   const plain = plainNumbers({ values, shared }, filled, arrays);
   // Readers expect no dictionary of booleans.
@@ -162,9 +162,11 @@ function plainNumbers(
 ): Float64Array {
   if (rows === null && shared === null) return values.subarray(0, count);
   const gathered = arrays.numbers(count);
-  for (let at = 0; at < count; at++) {
-    const row = rows === null ? at : rows[at]!;
-    gathered[at] = shared === null ? values[row]! : shared.values[shared.indexOf[row]!]!;
+  if (shared === null) for (let at = 0; at < count; at++) gathered[at] = values[rows![at]!]!;
+  else {
+    const ids = arrays.ids(count);
+    for (let at = 0; at < count; at++) ids[at] = shared.ids[rows === null ? at : rows[at]!]!;
+    shared.read(ids, gathered);
   }
   return gathered;
 }
@@ -223,29 +225,19 @@ const MOST_DISTINCT = 65_536;
 const mostDistinct = (values: number): number =>
   Math.min(MOST_DISTINCT, Math.max(16, Math.floor(values / 3)));
 
-/** Numbers the distinct values among those that rows share, and gives each row the number of its own: most rows are not hashed. A value
- * and two bytes a row are shorter than eight bytes a row up to three quarters; a reader keeps the values in memory. */
-function distinctOfShared(
-  { values, indexOf }: SharedNumbers,
-  { count, rows }: FilledRows,
+/** The values that rows share, as a dictionary: null for too many. A value and two bytes a row are shorter than eight bytes a row up to
+ * three quarters; a reader keeps the values in memory. */
+function indexedShared(
+  { ids, count: most, read }: SharedNumbers,
+  filled: FilledRows,
   arrays: ReusableArrays,
 ): IndexedNumbers | null {
-  if (count === 0) return null;
-  const known = arrays.numbers(values.length);
-  let size = 0;
-  for (let at = 0; at < values.length; at++)
-    if (!Number.isNaN(values[at]!)) known[size++] = values[at]!;
-  const most = Math.min(MOST_DISTINCT, size, Math.max(16, count >> 1));
-  const found = distinctNumbers(known.subarray(0, size), most, arrays, 1);
-  if (found === null) return null;
-  const numbers = arrays.used(values.length);
-  let next = 0;
-  for (let at = 0; at < values.length; at++)
-    if (!Number.isNaN(values[at]!)) numbers[at] = found.indexes[next++]!;
-  const indexes = arrays.ids(count);
-  for (let at = 0; at < count; at++)
-    indexes[at] = numbers[indexOf[rows === null ? at : rows[at]!]!]!;
-  return { distinct: found.distinct, indexes };
+  const { indexes, used } = indexesOf(ids, most, filled, arrays);
+  if (used.length === 0 || used.length > Math.min(MOST_DISTINCT, Math.max(16, filled.count >> 1)))
+    return null;
+  const distinct = arrays.distinct(used.length);
+  read(used, distinct);
+  return { distinct, indexes };
 }
 
 /** Where more of the first values than this share differ from those before them, the others are not looked at: of as many distinct values
@@ -254,7 +246,7 @@ const MOST_DIFFERENT = 0.93;
 const FIRST_DISTINCT = 8192;
 
 /** Numbers the distinct values by their first use, in an open hash table: a Map takes three times as long. Null for more than `most`. */
-function distinctNumbers(
+export function distinctNumbers(
   values: Float64Array,
   most: number,
   arrays: ReusableArrays,

@@ -1,5 +1,7 @@
+import { memo } from '../../base/memo.ts';
 import { lossReader, type PlaceLosses } from '../../formats/packed/place-losses.ts';
-import { type NumberColumn, putNull, type SharedNumbers } from './column-builder.ts';
+import { type NumberColumn, putNull } from './column-builder.ts';
+import { distinctNumbers, type ReusableArrays } from './encode.ts';
 
 /** The rates of these rows stay in the processor's cache while some columns are filled from them, one after the other. */
 const ROWS_A_BLOCK = 256;
@@ -18,39 +20,41 @@ interface RowsWithLosses {
 type FillLosses = (columns: readonly NumberColumn[], first: number, rows: RowsWithLosses) => void;
 
 /** Makes what puts the losses of rows into columns. */
-export function lossFiller(losses: PlaceLosses): FillLosses {
+export function lossFiller(losses: PlaceLosses, arrays: ReusableArrays): FillLosses {
   const { topics, rates, numberOf } = losses;
   const read = lossReader(losses);
-  const known = new Uint32Array(Math.max(1, rates.length / Math.max(1, topics)));
-  const met = new Uint32Array(known.length);
-  /** For each row the number of its rates, or the index of that among those that were met. */
-  let ofRows = new Uint32Array(0);
+  const count = Math.max(1, rates.length / Math.max(1, topics));
+  const all = Uint32Array.from({ length: count }, (_, number) => number);
+  const firstsOf = memo(firstWithSame);
+  /** For each row the number of its rates. */
+  let numbers = new Uint32Array(0);
 
   function findNumbers({ places, rows }: RowsWithLosses): void {
-    if (ofRows.length < rows.length) ofRows = new Uint32Array(rows.length);
-    for (let row = 0; row < rows.length; row++) ofRows[row] = numberOf[places[rows[row]!]!]!;
+    if (numbers.length < rows.length) numbers = new Uint32Array(rows.length);
+    for (let row = 0; row < rows.length; row++) numbers[row] = numberOf[places[rows[row]!]!]!;
   }
 
-  /** Puts the index of its number in place of that of each row. @returns how many there are */
-  function indexNumbers(count: number): number {
-    known.fill(0);
-    let size = 0;
-    for (let row = 0; row < count; row++) {
-      const number = ofRows[row]!;
-      if (known[number] === 0) {
-        met[size] = number;
-        known[number] = ++size;
-      }
-      ofRows[row] = known[number]! - 1;
+  /** For each number the first one with the same value in a field of rates. That of null is 0. */
+  function firstWithSame(field: number): Uint32Array {
+    const values = new Float64Array(count);
+    read({ from: 0, to: count, numbers: all }, field, values);
+    const { distinct, indexes } = distinctNumbers(values, count, arrays, 1)!;
+    const firstOf = arrays.used(distinct.length).fill(0);
+    const firsts = new Uint32Array(count);
+    for (let number = 0; number < count; number++) {
+      if (Number.isNaN(values[number]!)) continue;
+      const index = indexes[number]!;
+      if (firstOf[index] === 0) firstOf[index] = number;
+      firsts[number] = firstOf[index]!;
     }
-    return size;
+    return firsts;
   }
 
   function putAmounts(columns: readonly NumberColumn[], first: number, of: RowsWithLosses): void {
     const count = of.rows.length;
     for (let from = 0; from < count; from += ROWS_A_BLOCK) {
       const to = Math.min(count, from + ROWS_A_BLOCK);
-      const block = { from, to, numbers: ofRows, values: of.amounts };
+      const block = { from, to, numbers, values: of.amounts };
       for (let index = 0; index < columns.length; index++) {
         const column = columns[index]!;
         read(block, first + index, column.values);
@@ -60,36 +64,27 @@ export function lossFiller(losses: PlaceLosses): FillLosses {
     }
   }
 
-  /** Puts fields of the rates of places, which rows of a tract share: each is read once. */
-  function putRates(columns: readonly NumberColumn[], first: number, count: number): void {
-    const size = indexNumbers(count);
-    for (let from = 0; from < size; from += ROWS_A_BLOCK) {
-      const block = { from, to: Math.min(size, from + ROWS_A_BLOCK), numbers: met };
-      for (let index = 0; index < columns.length; index++)
-        read(block, first + index, columns[index]!.values);
+  /** Puts a field of the rates of places, which rows of a tract share. */
+  function putRates(column: NumberColumn, field: number): void {
+    const { buffer, byteOffset, length } = column.values;
+    // Rows that share their values need no room for them.
+    const ids = new Uint32Array(buffer, byteOffset, length);
+    const firsts = firstsOf(field);
+    for (let row = 0; row < length; row++) {
+      const id = firsts[numbers[row]!]!;
+      if (id === 0) putNull(column, row);
+      else ids[row] = id;
     }
-    const indexOf = ofRows.subarray(0, count);
-    for (const column of columns) {
-      column.shared = { values: column.values.subarray(0, size), indexOf };
-      if (hasNull(column.shared)) putNulls(column, column.shared);
-    }
+    const readOf = (of: Uint32Array, into: Float64Array) =>
+      read({ from: 0, to: of.length, numbers: of }, field, into);
+    column.shared = { ids, count, read: readOf };
   }
 
   return (columns, first, of) => {
     const ofRates = columns.slice(0, Math.max(0, topics + 2 - first));
-    const ofAmounts = columns.slice(ofRates.length);
     findNumbers(of);
+    for (const [index, column] of ofRates.entries()) putRates(column, first + index);
+    const ofAmounts = columns.slice(ofRates.length);
     if (ofAmounts.length > 0) putAmounts(ofAmounts, first + ofRates.length, of);
-    if (ofRates.length > 0) putRates(ofRates, first, of.rows.length);
   };
-}
-
-function hasNull({ values }: SharedNumbers): boolean {
-  for (let at = 0; at < values.length; at++) if (Number.isNaN(values[at]!)) return true;
-  return false;
-}
-
-function putNulls(column: NumberColumn, { values, indexOf }: SharedNumbers): void {
-  for (let row = 0; row < indexOf.length; row++)
-    if (Number.isNaN(values[indexOf[row]!]!)) putNull(column, row);
 }

@@ -24,7 +24,7 @@ import {
   type StoredColumn,
   type TextColumn,
 } from './column-builder.ts';
-import { reusableArrays } from './encode.ts';
+import { type ReusableArrays, reusableArrays } from './encode.ts';
 import { lossFiller } from './loss-columns.ts';
 import {
   NULL_VALUE,
@@ -59,7 +59,7 @@ export interface ColumnWriteSetup extends PlaceSetup {
 export function columnMaker(setup: PlaceSetup): MakePiece<ColumnsToWrite, ChunkFacts[]> {
   const arrays = reusableArrays();
   const memory = columnMemory();
-  const fill = columnFiller(setup.places);
+  const fill = columnFiller(setup.places, arrays);
   return async (task, gathered) => {
     const rows = task.rows.length;
     const columns = emptyColumns(setup.added.slice(task.from, task.to), rows, memory);
@@ -86,7 +86,7 @@ interface ColumnSource extends PlaceValues {
 }
 
 /** Makes what puts the values of places into columns of rows. */
-function columnFiller(places: OutputPlaces) {
+function columnFiller(places: OutputPlaces, arrays: ReusableArrays) {
   const { kinds, kindOf, times, texts, losses } = places;
   const kindWidth = kinds[0]?.length ?? 0;
   const leading = leadingWidth(places);
@@ -96,7 +96,7 @@ function columnFiller(places: OutputPlaces) {
   /** Of the rows of a block: their places, and where the values of these begin. */
   const numbers = new Uint32Array(ROWS_A_BLOCK);
   const starts = new Uint32Array(ROWS_A_BLOCK);
-  const fillLosses = losses === null ? null : lossFiller(losses);
+  const fillLosses = losses === null ? null : lossFiller(losses, arrays);
 
   function putKinds(column: StoredColumn, field: number, first: number, count: number): void {
     let last = -1;
