@@ -77,7 +77,11 @@ const ENGINES: readonly (readonly [
 const COLUMNS = { id: 'bigint', words: 'text', share: 'double precision', bytes: 'blob' } as const;
 
 /** Puts rows into `kept`. */
-function keep({ dialect }: SqlDatabase, rows: readonly Record<string, SqlValue>[]): SqlWork<void> {
+function keep(
+  { dialect }: SqlDatabase,
+  rows: readonly Record<string, SqlValue>[],
+  together?: number,
+): SqlWork<void> {
   return write(
     ...dialect.eachRow(
       rows,
@@ -86,6 +90,7 @@ function keep({ dialect }: SqlDatabase, rows: readonly Record<string, SqlValue>[
       (table) =>
         `INSERT INTO kept AS old (id, words, share, bytes) SELECT id, words, share, bytes FROM ${table}
          WHERE true ON CONFLICT (id) DO UPDATE SET words = excluded.words, share = excluded.share, bytes = excluded.bytes`,
+      together,
     ),
   );
 }
@@ -116,7 +121,8 @@ for (const [engine, open] of ENGINES) {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 20 }), async (rows) => {
         const asked = rows.map((one, id) => ({ ...one, id }));
-        await database.transact(() => keep(database, asked));
+        const together = rows.length % 3 === 0 ? undefined : 1 + (rows.length % 7);
+        await database.transact(() => keep(database, asked, together));
         const [kept] = await database.read(() =>
           read(
             statement('SELECT words, share, bytes FROM kept WHERE id < $1 ORDER BY id', [
