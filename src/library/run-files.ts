@@ -8,7 +8,7 @@ import { type Job, makeJob } from '../job/settings.ts';
 import { newProgress } from '../run/frame/progress.ts';
 import { type RunEvent, reportProgress } from '../run/frame/run-events.ts';
 import { NO_FIELDS } from '../run/plan/planning.ts';
-import { type Prepared, prepare } from '../run/prepare.ts';
+import { type Prepared, priceJob } from '../run/prepare.ts';
 import { type RunResult, runJob } from '../run/run-job.ts';
 import type { PlanSummary } from '../run/summary-shapes.ts';
 import { defaultFolders } from './answer-store.ts';
@@ -50,7 +50,7 @@ export async function plan(
   const progress = newProgress();
   await using opened = await openRun(host, resolved, { isPlan: true, progress });
   using _ = reportProgress(progress, onEvent);
-  using prepared = await prepare(opened.context, { fieldsOf: NO_FIELDS });
+  using prepared = await priceJob(opened.context, opened.renew, { fieldsOf: NO_FIELDS });
   return prepared.summary;
 }
 

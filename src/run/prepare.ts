@@ -2,10 +2,11 @@ import { PerilbookError } from '../base/errors.ts';
 import { NO_OUTPUT } from '../job/settings.ts';
 import type { PartFiles } from '../rows/parts/part-files.ts';
 import type { RowFile } from '../rows/port.ts';
+import { type RenewContext, withPresentData } from './frame/present-data.ts';
 import { openContext, type RunContext } from './frame/run-context.ts';
 import { makePlan, type Plan, type PlanOptions } from './plan/planning.ts';
 import { KEPT } from './scan/kept-answers.ts';
-import { type Scan, scan } from './scan/scan-input.ts';
+import { openJobInput, type Scan, scan } from './scan/scan-input.ts';
 import { planSummary } from './summary.ts';
 import type { PlanSummary } from './summary-shapes.ts';
 import { checkRoom } from './write/write-output.ts';
@@ -18,6 +19,16 @@ export interface Prepared extends RunContext {
 
 /** A prepared job that owns its temporary files, which are deleted when it is disposed of. */
 export type OpenedJob = Prepared & Disposable;
+
+/** Prices a job alone; where data on this machine is replaced meanwhile, again with the new data. @throws as `prepare` */
+export async function priceJob(
+  context: RunContext,
+  renew: RenewContext,
+  options: PlanOptions = {},
+): Promise<OpenedJob> {
+  const input = await openJobInput(context.job, context.effects.streams);
+  return await withPresentData(context, renew, (current) => prepare(current, options, input));
+}
 
 /** Scans and prices a job; spends nothing.
  * @param rowFile the rows; default: those of the job's input, which is opened

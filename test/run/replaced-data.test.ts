@@ -10,7 +10,7 @@ import type { Connection } from '../../src/run/frame/connection-kinds.ts';
 import { readLocalData } from '../../src/run/frame/local-data.ts';
 import { openStoreAt } from '../../src/run/frame/open-store-at.ts';
 import { openContext } from '../../src/run/frame/run-context.ts';
-import { prepare } from '../../src/run/prepare.ts';
+import { prepare, priceJob } from '../../src/run/prepare.ts';
 import { run, runJob } from '../../src/run/run-job.ts';
 import { perilbook } from '../cli/command-line.ts';
 import { localFile, openScene, rowsOf } from '../library/library-scene.ts';
@@ -197,6 +197,10 @@ test('a note never names the datasets of one version and the years of another', 
   const context = await harness.open({ topics: ['hail'] }, { connection });
   replaceData(harness.file);
   await assert.rejects(prepare(context), { code: 'LOCAL_DATA' });
+  const renew = () =>
+    harness.open({ topics: ['hail'] }, { connection: localConnection(harness.file, harness) });
+  using priced = await priceJob(context, renew);
+  assert.equal(priced.summary.cells, 5);
 });
 
 for (const [count, where] of [

@@ -1,6 +1,6 @@
 import { openRun } from '../../host/run-host.ts';
 import { NO_FIELDS } from '../../run/plan/planning.ts';
-import { prepare } from '../../run/prepare.ts';
+import { priceJob } from '../../run/prepare.ts';
 import { lineWidth, print, runHost, say, sayJson } from '../frame/context.ts';
 import { readJob } from '../frame/job-of-options.ts';
 import { colorFor, readingMessage } from '../messages/format.ts';
@@ -31,6 +31,6 @@ export const planCommand: RunCommand<Flags<'plan'>> = async (context, flags, wor
       isPlan: true,
       progress: show.progress,
     });
-    return await prepare(opened.context, { fieldsOf: NO_FIELDS });
+    return await priceJob(opened.context, opened.renew, { fieldsOf: NO_FIELDS });
   }
 };
