@@ -200,6 +200,18 @@ test('where only tracts have outlines, and a rated one lacks it, a place outside
   assert.equal(found(), '51810');
 });
 
+test('a county of tracts alone is noticed where all others have outlines, and once it is loaded', (t) => {
+  const find = finderOf(t, SAMPLE);
+  const found = () => find(-75.96, 36.85)?.geoid;
+  assert.equal(found(), '51810');
+  const tract = area('51810042801', -76.07, 36.8, 0.1);
+  const records = [...SAMPLE.filter(({ geoid }) => geoid !== '51810'), tract];
+  importDataset(find.database, { kind: 'areas', info: info('areas'), records }, new StillClock());
+  assert.equal(found(), '51810042801');
+  find.rate('51810042801', '51810042802');
+  assert.equal(found(), undefined);
+});
+
 test('counties with boundaries get no natural topic without ratings of their own, or of tracts with outlines', (t) => {
   const { database, rate } = finderOf(t, AREAS);
   assert.deepEqual([...countiesWithoutRatings(database)], [], 'no index at all is told otherwise');

@@ -1,6 +1,11 @@
 import { memo } from '../../base/memo.ts';
 import type { Location } from '../../geo/coordinates.ts';
-import { countyCount, countyHolding, possibleCounties } from '../../geo/us-counties.ts';
+import {
+  allCounties,
+  countyCount,
+  countyHolding,
+  possibleCounties,
+} from '../../geo/us-counties.ts';
 import { isForeign } from '../../geo/us-coverage.ts';
 import { type DataDatabase, type DataVersion, oncePerVersion } from './data-database.ts';
 import { stateOf } from './states.ts';
@@ -36,10 +41,18 @@ export function createBoundaryCheck(database: DataDatabase, versionOf: DataVersi
   );
   const lacksTract = (county: string) => lacksTracts()(county);
   // The outline of a county is all of it; outlines of tracts alone may leave out some.
+  const hasTractsAlone = (county: string) => loaded().has(county) && !outlined().has(county);
   const isMissing = (county: string) =>
-    isLeftOut()(county) || (loaded().has(county) && !outlined().has(county) && lacksTract(county));
+    isLeftOut()(county) || (hasTractsAlone(county) && lacksTract(county));
+  // Then no county is searched for: off the coast that took most of the time of a place.
+  const isWhole = oncePerVersion(
+    versionOf,
+    () => !allCounties().some(({ code }) => isLeftOut()(code) || hasTractsAlone(code)),
+  );
   const missingCounty = (location: Location) =>
-    possibleCounties(location).find(({ code }) => isMissing(code))?.code ?? null;
+    isWhole()
+      ? null
+      : (possibleCounties(location).find(({ code }) => isMissing(code))?.code ?? null);
 
   return {
     missingCounty,
