@@ -240,9 +240,12 @@ export function metersToEdges(outline: Outline, location: Location, meters: numb
   for (let band = bandOf(low, south, bandHeight, bands); band <= last; band++) {
     for (let k = starts[band]!; k < starts[band + 1]!; k++) {
       const first = edges[k]!;
-      const [ax, bx] = [rings[first]!, rings[first + 2]!];
+      // Not as lists: V8 made one for each edge.
+      const ax = rings[first]!;
+      const bx = rings[first + 2]!;
       if ((ax < west && bx < west) || (ax > east && bx > east)) continue;
-      const [ay, by] = [rings[first + 1]!, rings[first + 3]!];
+      const ay = rings[first + 1]!;
+      const by = rings[first + 3]!;
       if ((ay < low && by < low) || (ay > high && by > high)) continue;
       search ??= new NearestSearch(location);
       measureEdge(search, rings, first);
@@ -252,7 +255,8 @@ export function metersToEdges(outline: Outline, location: Location, meters: numb
   for (let first = 2; first < end; first += 2) {
     first = edgeBetween(rings, first, end, low, high);
     if (first >= end) break;
-    const [ax, bx] = [rings[first]!, rings[first + 2]!];
+    const ax = rings[first]!;
+    const bx = rings[first + 2]!;
     if ((ax < west && bx < west) || (ax > east && bx > east)) continue;
     search ??= new NearestSearch(location);
     measureEdge(search, rings, first);
