@@ -1,5 +1,5 @@
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
-import { type Cell, locationOf } from '../../geo/coordinates.ts';
+import { type Cell, type Location, locationOf } from '../../geo/coordinates.ts';
 import { countyAt } from '../../geo/us-counties.ts';
 import { isInland } from '../../geo/us-coverage.ts';
 import { createAreaFinder } from '../tables/area-finder.ts';
@@ -59,7 +59,7 @@ function findOrigins(
     const version = createDataVersion(database)();
     // Else a note would name the datasets of one version and the years of another.
     requireVersion(file, version, data.version);
-    const areaAt = createAreaFinder(database, () => version);
+    const areaAt = oncePerLocation(createAreaFinder(database, () => version));
     const ofCounty = isSearched ? createCountyRatedCheck(database, areaAt) : () => everywhere;
     const years = hasYears ? airQualityYears(database) : null;
     for (let cell = 0; cell < cells.size; cell++) {
@@ -78,6 +78,15 @@ function findOrigins(
     }
   })();
   return (cell) => origins[marks[cell]!]!;
+}
+
+/** Asks once for a location that is asked for several times in a row. */
+function oncePerLocation<T>(find: (location: Location) => T): (location: Location) => T {
+  let last: { readonly location: Location; readonly found: T } | null = null;
+  return (location) => {
+    if (last?.location !== location) last = { location, found: find(location) };
+    return last.found;
+  };
 }
 
 /** The number of an origin in the list; adds a new one. There are few. */
