@@ -166,6 +166,16 @@ test('a plan refuses rows and columns that a sheet of Excel has no room for', as
   await fits('fits.csv');
   write('wide.csv', wide(2 ** 14 - 6));
   await refused('wide.csv', 'wide.xlsx', noRoom);
+  // The three of radon stay beside them.
+  for (const [name, width] of [
+    ['fits', 2 ** 14 - 7 - 3],
+    ['wide', 2 ** 14 - 6 - 3],
+  ] as const) {
+    write('kept.csv', wide(width));
+    await harness.run({ topics: ['radon'], input: 'kept.csv', output: `${name}-kept.csv` });
+  }
+  await fits('fits-kept.csv');
+  await refused('wide-kept.csv', 'wide.xlsx', noRoom);
   // Beyond the mebibyte that is read first.
   const lines = `{"lat":40.1,"lng":-99.9,"note":"${'x'.repeat(2 ** 16)}"}\n`.repeat(17);
   write(

@@ -152,6 +152,20 @@ for (const [loader, properties] of Object.entries(OUTLINED)) {
   });
 }
 
+test('earthquakes at sea and abroad are loaded: they shake places of the US', async (t) => {
+  const { database, load } = loading(t);
+  // In Baja California, and in the Gulf of Alaska.
+  const features = [
+    [-115.6, 31.8],
+    [-149.1, 56],
+  ].map(([lng, lat], id) =>
+    point(lng!, lat!, { mag: 6.1, time: Date.UTC(2025, 1, 1), type: 'earthquake', ids: `,${id},` }),
+  );
+  const result = await load('earthquakes', file(t, features, 'earthquakes.geojson'));
+  assert.deepEqual(reasons(result), []);
+  assert.equal(featuresOf(database, 'records_earthquake').length, 2);
+});
+
 test('parks are known by their columns, their texts or the name of the file; other layers are refused by what they seem to be', async (t) => {
   const { load } = loading(t);
   const layer = (properties: object, name = 'layer.geojson') =>
