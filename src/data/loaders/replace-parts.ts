@@ -64,9 +64,14 @@ const ANY_STATES: readonly DatasetName[] = [
   'readings',
 ];
 
+interface LeastOfNation {
+  readonly states: number;
+  readonly records: number;
+}
+
 /** The least number of states in files of the whole US, if they have so many records: fewer may all be in a few states by chance. Files
  * with fewer states count as files of these states. */
-function nationOf(dataset: DatasetName) {
+function nationOf(dataset: DatasetName): LeastOfNation {
   if (ANY_STATES.includes(dataset)) return { states: 0, records: 0 };
   if (dataset.startsWith('records:')) return { states: 4, records: 100 };
   // Nuclear plants are in 28 states. Boundaries and wells are published by state: they always cover the states in the file.
@@ -235,10 +240,7 @@ function assignment(
 }
 
 /** The states that the files cover, by their records: the whole US, or a few. */
-function derivedStates(
-  { byState, taken }: RecordCounts,
-  nation: ReturnType<typeof nationOf>,
-): readonly string[] {
+function derivedStates({ byState, taken }: RecordCounts, nation: LeastOfNation): readonly string[] {
   const isPart = byState.size > 0 && byState.size < nation.states && taken >= nation.records;
   return isPart ? [...byState.keys()].sort() : [WHOLE_US];
 }

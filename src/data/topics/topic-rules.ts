@@ -196,10 +196,17 @@ function ended(
   return { reason: 'unavailable', cause: value, datasets, states: [state] };
 }
 
-type TopicData = ReturnType<typeof topicData>;
+/** What the loaded data has for a topic in a state. */
+interface TopicData {
+  /** The datasets that are not loaded there. */
+  readonly missing: readonly DatasetName[];
+  /** The layers that are searched; null for one that is not loaded there. */
+  readonly layers: readonly ({ readonly layer: Layer; readonly meters: number } | null)[];
+  /** Searches that may reach states that are not loaded. */
+  readonly atBorders: readonly Search[];
+}
 
-/** What the loaded data has for a topic in a state. `atBorders`: searches that may reach states that are not loaded. */
-function topicData(coverage: PartCoverage, topic: TopicSlug, state: string) {
+function topicData(coverage: PartCoverage, topic: TopicSlug, state: string): TopicData {
   const layers = layersOf(topic).map((layer) => ({
     layer,
     meters: searchMeters(searchedOf(layer)),

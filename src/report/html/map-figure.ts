@@ -18,7 +18,12 @@ import type { MapFigures, MapLevel } from '../map/map-bins.ts';
 import { type MapName, makeOutlines } from '../map/outlines.ts';
 import { type Html, html, jsonData, swatch } from './html.ts';
 
-type NamedLayer = ReturnType<typeof layersOf>[number];
+interface NamedLayer {
+  /** Null: the highest rating of all hazards. */
+  readonly slug: TopicSlug | null;
+  readonly name: string;
+  readonly scale: Scale;
+}
 
 /** The map with its controls, legends and a summary in text. The script draws the level of detail that fits the zoom. */
 export function mapFigure(facts: Facts, map: MapFigures): Html {
@@ -79,13 +84,12 @@ export function layerOf(facts: Facts, slug: TopicSlug): number {
 }
 
 /** In the order of the topic list. */
-function layersOf({ topics, units, highest, losses }: Facts) {
-  const all: { readonly slug: TopicSlug | null; readonly name: string; readonly scale: Scale }[] =
-    topics.map(({ topic, title }) => ({
-      slug: topic,
-      name: title,
-      scale: scaleOf(topic, units),
-    }));
+function layersOf({ topics, units, highest, losses }: Facts): NamedLayer[] {
+  const all: NamedLayer[] = topics.map(({ topic, title }) => ({
+    slug: topic,
+    name: title,
+    scale: scaleOf(topic, units),
+  }));
   if (highest !== null)
     all.unshift({ slug: null, name: 'Highest rating of all hazards', scale: HIGHEST });
   if (losses !== null) all.push({ slug: LOSS_RATES, name: 'Expected annual loss', scale: LOSS });
