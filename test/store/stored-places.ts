@@ -3,7 +3,12 @@ import { placeUnpacker } from '../../src/formats/packed/output-places.ts';
 import { makePlaceTable, takeBlocks } from '../../src/formats/packed/place-table.ts';
 import type { Cell } from '../../src/geo/coordinates.ts';
 import { CellTable } from '../../src/run/scan/cell-table.ts';
-import type { PlacesRead, StoredForm, WantedAnswer } from '../../src/store/answers/port.ts';
+import type {
+  CellAnswers,
+  PlacesRead,
+  StoredForm,
+  WantedAnswer,
+} from '../../src/store/answers/port.ts';
 import type { Store } from '../../src/store/port.ts';
 import type { ThreadPool } from '../../src/threads/thread-pool.ts';
 
@@ -23,16 +28,18 @@ export interface ReadOptions {
   readonly memoryBytes?: number;
   readonly file?: number;
   readonly dropsReplaced?: boolean;
+  /** Taken as they are written, in place of a reading. */
+  readonly written?: readonly CellAnswers[];
   readonly onRead?: (read: PlacesRead) => void | Promise<void>;
 }
 
 /** Reads places as a plan does; null for one that is not stored. */
 export async function readStored(
-  store: Pick<Store, 'readPlaces' | 'recordsOf' | 'texts'>,
+  store: Pick<Store, 'readPlaces' | 'packAnswers' | 'placeTaker' | 'recordsOf' | 'texts'>,
   source: number,
   asked: readonly Cell[],
   wanted: readonly WantedAnswer[],
-  { pool, memoryBytes = 0, file, dropsReplaced = false, onRead }: ReadOptions = {},
+  { pool, memoryBytes = 0, file, dropsReplaced = false, written, onRead }: ReadOptions = {},
 ): Promise<(StoredPlace | null)[]> {
   const cells = new CellTable();
   const numbers = asked.map((cell) => cells.add(cell));
@@ -53,7 +60,10 @@ export async function readStored(
     dropsReplaced,
     numbered: null,
   };
-  for await (const read of store.readPlaces(reading, pool ?? null)) {
+  const taken = async () => [
+    await store.placeTaker(reading)(await store.packAnswers(source, written!)()),
+  ];
+  for await (const read of written ? await taken() : store.readPlaces(reading, pool ?? null)) {
     const known = byReader.get(read.reader) ?? [];
     byReader.set(read.reader, known);
     known.push(...read.forms);

@@ -46,6 +46,37 @@ export function testAnswers(it: It): void {
     assert.deepEqual(answers, stored);
   });
 
+  it('places that are taken as they are written are as if they were read', async ({
+    store,
+    source,
+  }) => {
+    const answer = (topic: TopicSlug, number: number) => ({
+      ...{ topic, asOf: 5 + number, fields: ['Low', number, null] },
+    });
+    const cells = Array.from({ length: 250 }, (_, number) => ({ lat7: number, lng7: 9 }));
+    const wanted = (['hail', 'drought'] as const).map((topic) => ({
+      ...{ topic, freshSince: 3, fields: 2 },
+    }));
+    const reason = 'unavailable' as const;
+    const failures = [{ topic: 'drought' as const, reason, note: 'none', at: 9 }];
+    // New ones, those with a failure, and those of which one answer is stored.
+    const some = cells.map((cell, number) => ({
+      cell,
+      answers: [answer('hail', number)],
+      failures: number % 3 === 0 ? failures : [],
+    }));
+    await store.putAnswers(source, some.slice(0, 90));
+    const others = some.map((of, number) =>
+      number < 90 ? { ...of, answers: [answer('drought', number)], failures: [] } : of,
+    );
+    const taken = await readStored(store, source, cells, wanted, { written: others });
+    assert.deepEqual(taken, await readStored(store, source, cells, wanted));
+    assert.deepEqual(
+      [taken.filter((place) => place!.isComplete).length, taken[93]!.record!.failures.size],
+      [90, 1],
+    );
+  });
+
   it('texts that another process numbers while places are read are known', async (setup) => {
     const { store, source } = setup;
     const answer = { topic: 'hail' as const, asOf: 9, fields: ['Low', 1, null] };
