@@ -7,7 +7,6 @@ const CELLS_A_BLOCK = 1_000;
 
 /** The stored rows of many cells as one value for each column: making a value of each took most of the time of a plan. */
 interface CellBlock {
-  readonly count: number;
   /** The answers of all cells, one after the other, and `SPARE_BYTES` more; null without a cell. */
   readonly answers: Buffer | null;
   /** The others as JSON lists; null in each for a cell that was asked for and is not there. */
@@ -32,10 +31,10 @@ interface RangeLists extends CellLists {
 
 /** The columns of a block, over a table with those of `cells`. Spare bytes follow the answers. */
 const COLUMNS: Readonly<Record<SqlDatabase['dialect']['engine'], string>> = {
-  sqlite: `count(*) AS count, CAST(group_concat(answers, '') || '    ' AS BLOB) AS answers,
+  sqlite: `CAST(group_concat(answers, '') || '    ' AS BLOB) AS answers,
     json_group_array(lat7) AS lats, json_group_array(lng7) AS lngs, json_group_array(length(answers)) AS lengths,
     json_group_array(checksum) AS checksums, CASE WHEN count(failures) > 0 THEN json_group_array(failures) END AS failures`,
-  postgres: `count(*)::integer AS count, string_agg(answers, ''::bytea) || '    '::bytea AS answers,
+  postgres: `string_agg(answers, ''::bytea) || '    '::bytea AS answers,
     json_agg(lat7)::text AS lats, json_agg(lng7)::text AS lngs, json_agg(length(answers))::text AS lengths,
     json_agg(checksum)::text AS checksums, CASE WHEN count(failures) > 0 THEN json_agg(failures)::text END AS failures`,
 };
