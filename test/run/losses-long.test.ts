@@ -262,6 +262,23 @@ test('amounts in several currencies have a sum each, of the buildings alone', as
   assert.equal(cent(JSON.parse(report.stdout).losses.annual_loss), cent(sums[0][1]));
 });
 
+test('two counties of one name have a loss each', async (t) => {
+  const folder = await bookFolder(t);
+  const tract = { ...areas[0]!, geometry: square(-77, 39, 1) };
+  using database = openDataDatabase(join(folder, '.local/share/perilbook/data.db'));
+  const records = [tract];
+  importDataset(database, { kind: 'areas', info: info('areas'), records }, systemClock);
+  // The city of Baltimore, and Towson in the county around it.
+  const rows = ['39.29,-76.61,1000000', '39.4,-76.6,3000000'];
+  writeFileSync(join(folder, 'book.csv'), `lat,lng,price\n${rows.join('\n')}\n`);
+  const hail = ['--losses', '--topics', 'hail'];
+  await ran(folder, ...hail);
+  const { stdout } = await perilbook(['report', 'book.csv', ...hail, '--json'], { folder });
+  const { counties } = JSON.parse(stdout).losses;
+  const told = counties.largest.map(({ value }: { value: number }) => value);
+  assert.deepEqual([counties.count, told], [2, [3e6, 1e6]]);
+});
+
 test('a comparison explains the change of the loss: new, gone, moved, another value, another rate', async (t) => {
   const folder = await bookFolder(t);
   const book = (rows: readonly string[]) =>

@@ -3,7 +3,7 @@ import type { NaturalSlug } from '../../contract/topics.ts';
 import { topicOf } from '../../contract/topics.ts';
 import type { PlaceLosses } from '../../formats/packed/place-losses.ts';
 import { locationOf } from '../../geo/coordinates.ts';
-import { countyAt, countyName } from '../../geo/us-counties.ts';
+import { type County, countyAt, countyName } from '../../geo/us-counties.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { Scan } from '../../run/scan/scan-input.ts';
 import { valueOfUnits } from '../../run/scan/value.ts';
@@ -94,22 +94,26 @@ export function countLosses(
   const { cells } = scan;
   const topics = lossTopics(job.topics);
   const of = (units: number) => valueOfUnits(units, cells.decimals);
-  const counties = new Map<string, { locations: number; value: number; annualLoss: number }>();
+  // Not by name: a city and the county around it may have the same.
+  const counties = new Map<
+    County | null,
+    { locations: number; value: number; annualLoss: number }
+  >();
   const lossOf = new Float64Array(cells.size);
   for (let cell = 0; cell < cells.size; cell++) {
     const { rate } = highestRate(losses, cell);
     if (rate === null) continue;
     const value = valueOfCell(cell);
     lossOf[cell] = value * rate.sum;
-    const name = countyName(countyAt(locationOf(cells.cell(cell)))) || 'Elsewhere';
-    const county = counties.get(name) ?? { locations: 0, value: 0, annualLoss: 0 };
-    county.locations += cells.rows(cell);
-    county.value += of(value);
-    county.annualLoss += of(lossOf[cell]!);
-    counties.set(name, county);
+    const county = countyAt(locationOf(cells.cell(cell)));
+    const own = counties.get(county) ?? { locations: 0, value: 0, annualLoss: 0 };
+    own.locations += cells.rows(cell);
+    own.value += of(value);
+    own.annualLoss += of(lossOf[cell]!);
+    counties.set(county, own);
   }
   const largest = [...counties]
-    .map(([name, county]) => ({ name, ...county }))
+    .map(([county, own]) => ({ name: countyName(county) || 'Elsewhere', ...own }))
     .sort((a, b) => b.annualLoss - a.annualLoss || (a.name < b.name ? -1 : 1));
   const rest = largest.slice(COUNTIES_SHOWN);
   const places = largestCells(lossOf, PLACES_SHOWN);
