@@ -1,6 +1,6 @@
 import { INVISIBLE } from '../base/printable.ts';
 import type { Location } from './coordinates.ts';
-import { checkLocation, type ParsedLocation } from './parse-location.ts';
+import { checkLocation, LONGEST_COORDINATE, type ParsedLocation } from './parse-location.ts';
 import type { PlaceOrder } from './place-order.ts';
 
 /* Reads coordinates as people and other programs write them, for `coordinates: lenient`: degrees, minutes and seconds, compass letters,
@@ -23,7 +23,7 @@ const FORMS: readonly RegExp[] = [
     'i',
   ),
 ];
-const EXPONENT = /^\d*\.?\d+e[+-]?\d+$/i;
+const EXPONENT = /^(?:\d+(?:\.\d+)?|\.\d+)e[+-]?\d+$/i;
 
 /** Reads the two texts of a row, with the same checks as `parseLocation`. */
 export function parseLenient(
@@ -38,6 +38,7 @@ export function parseLenient(
 
 /** The degrees of a text, or null. A compass letter of the other axis, or one beside a sign, is a contradiction. */
 export function parseDegrees(text: string, axis: Axis): number | null {
+  if (text.length > LONGEST_COORDINATE && text.trim().length > LONGEST_COORDINATE) return null;
   // `15s` after letters for degrees and minutes is seconds, not south.
   const plain = plainSigns(text).replace(/(\d\s*m(?:in\.?)?\s*[\d.,]+\s*)s$/i, '$1"');
   const parts = /^([NSEW]?)\s*([+-]?)\s*(.*?)\s*([NSEW]?)$/is.exec(plain)!;
@@ -82,7 +83,9 @@ export function splitLenientPair(
   text: string,
   order: PlaceOrder = 'lat,lng',
 ): readonly [lat: string, lng: string] | null {
-  const inside = text.trim().replace(/^[([]\s*(.*?)\s*[)\]]$/, '$1');
+  if (text.length > 2 * LONGEST_COORDINATE) return null;
+  const plain = text.trim();
+  const inside = /^[([].*[)\]]$/s.test(plain) ? plain.slice(1, -1).trim() : plain;
   const isLatFirst = order === 'lat,lng';
   const [one, other] = isLatFirst ? (['lat', 'lng'] as const) : (['lng', 'lat'] as const);
   const pairs: (readonly [string, string])[] = [];

@@ -35,7 +35,7 @@ export function outlineOfWkt(srid: string | undefined, kind: string, rings: stri
   if (srid !== undefined && srid !== '0' && !DEGREES.test(srid)) return 'other_system';
   const json = rings
     .replace(
-      /[^\s,()]+(?:\s+[^\s,()]+)+/g,
+      /(?<![^\s,()])[^\s,()]+(?:\s+[^\s,()]+)+/g,
       (position) => `[${position.trim().split(/\s+/).join(',')}]`,
     )
     .replaceAll('(', '[')

@@ -17,10 +17,12 @@ export interface PlaceInValue {
 
 interface PlaceForm {
   readonly is: RegExp;
+  /** A text of any length may be one. */
+  readonly isLong?: true;
   readonly read: (match: RegExpExecArray) => FormReading;
 }
 
-const NUMBER = '[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:e[+-]?\\d+)?';
+const NUMBER = '[+-]?(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:e[+-]?\\d+)?';
 const DECIMAL = '[+-]?\\d{1,3}\\.\\d+';
 /** A number, also with a degree sign or a compass letter: then the finding says so. */
 const TOKEN = `['’]?[NSEWO]?[+\\-−]?[\\d.](?:[^\\s,;()\\[\\]{}:=/|~a-zA-Z]|[eE](?=[+-]?\\d)|[NSEWO]$|[NSEWO](?=[\\s,;)\\]]))*`;
@@ -38,29 +40,33 @@ const labelled = (first: string, second: string): RegExp =>
 const FORMS: readonly PlaceForm[] = [
   // WKT and EWKT: `POINT Z (-97.2 38.5 4)`, `SRID=4326;POINT(-97.2 38.5)`, a MULTIPOINT of one.
   {
-    is: /^<?(?:SRID=(\d+);)?\s*(?:MULTI)?POINT\s*(?:Z|M|ZM)?\s*\(+\s*([^\s,()]+)\s+([^\s,()]+)(?:\s+[^\s,()]+){0,2}\s*\)+>?$/i,
+    is: /^<?(?:SRID=(\d+);)?\s*(?:MULTI)?POINT\s*(?:ZM?\s*|M\s*)?\(+\s*([^\s,()]+)\s+([^\s,()]+)(?:\s+[^\s,()]+){0,2}\s*\)+>?$/i,
     read: ([, srid, x, y]) => pointInSystem(srid, x!, y!),
   },
-  { is: /^(?:SRID=\d+;)?\s*[A-Z]+\s*(?:Z|M|ZM)?\s*EMPTY$/i, read: () => 'empty' },
+  { is: /^(?:SRID=\d+;)?\s*[A-Z]+\s*(?:ZM?\s*|M\s*)?EMPTY$/i, read: () => 'empty' },
   {
-    is: /^<?(?:SRID=(\d+);)?\s*((?:MULTI)?POLYGON)\s*(?:Z|M|ZM)?\s*(\(.*\))>?$/is,
+    is: /^<?(?:SRID=(\d+);)?\s*((?:MULTI)?POLYGON)\s*(?:ZM?\s*|M\s*)?(\(.*\))>?$/is,
+    isLong: true,
     read: ([, srid, kind, rings]) => outlineOfWkt(srid, kind!, rings!),
   },
   {
     is: /^<?(?:SRID=\d+;)?\s*(?:MULTIPOINT|(?:MULTI)?(?:LINESTRING|POLYGON|SURFACE|CURVE)|CURVEPOLYGON|GEOMETRYCOLLECTION)\b/i,
+    isLong: true,
     read: () => 'not_a_point',
   },
   // Well-known binary: hex as of PostGIS, MySQL and SQL Server, base64 as of Parquet's bytes.
   {
     is: /^(?:\\x|0x|X')?((?:[\da-f]{2}){21,})'?$/i,
+    isLong: true,
     read: ([, hex]) => placeOfBinary(Buffer.from(hex!, 'hex')),
   },
   {
     is: /^A[AQ][\w+/]{26,}={0,2}$/,
+    isLong: true,
     read: ([base64]) => placeOfBinary(Buffer.from(base64!, 'base64')),
   },
   // A geometry or a feature of GeoJSON, a struct of x and y, an object with lat and lng (Socrata), a list, as databases wrap their numbers.
-  { is: /^[{[].*[}\]]$/s, read: ([text]) => placeOfJson(parsedJson(text)) },
+  { is: /^[{[].*[}\]]$/s, isLong: true, read: ([text]) => placeOfJson(parsedJson(text)) },
   // ISO 6709: `+25.7743-080.1937/`, `+254627.5-0801137.3/`.
   {
     is: /^([+-]\d{2}(?:\d{2}){0,2}(?:\.\d+)?)([+-]\d{3}(?:\d{2}){0,2}(?:\.\d+)?)(?:[+-][\d.]+)?(?:CRS\w+)?\/?$/,
@@ -123,6 +129,10 @@ function amidText(text: string): FormReading {
 /** A zoom, a height, an accuracy beside the two. */
 const MOST_NUMBERS = 4;
 
+/** A link, or a place after the lines of an address. Patterns that look for two numbers anywhere would take minutes for a field of a
+ * million blanks. */
+const LONGEST_PLACE = 2_048;
+
 /** Reads a place in one value; null if it is in no known form.
  * @param given the order, where the user gives it: it holds for all forms but those with names
  * @param assumed the order of numbers whose form leaves it open */
@@ -133,7 +143,8 @@ export function placeInValue(
 ): PlaceInValue | LocationFinding | null {
   const trimmed = text.trim().replace(/^(['"])(.*)\1$/s, '$2');
   if (isNoPlace(trimmed)) return 'empty';
-  for (const { is, read } of FORMS) {
+  for (const { is, isLong = false, read } of FORMS) {
+    if (!isLong && trimmed.length > LONGEST_PLACE) continue;
     const match = is.exec(trimmed);
     const reading = match && read(match);
     if (reading === null) continue;

@@ -56,7 +56,13 @@ export function noLocationIn(texts: readonly string[]): NoLocation | null {
   return isTotal ? 'total_row' : null;
 }
 
+/** A longer text is no sum. The pattern would take minutes for a field of a million blanks. */
+const LONGEST_SUM = 256;
+
 /** A sum as a spreadsheet writes it: `1,234.50`, `$ 12`, `(3)`, `45 %`. */
 function isNumberOrNothing(text: string): boolean {
-  return isNothing(text) || /^[\p{Sc}\s(+-]*\d[\d.,\s'’]*[%)\s\p{Sc}]*[A-Z]{0,3}$/u.test(text);
+  if (isNothing(text)) return true;
+  return (
+    text.length <= LONGEST_SUM && /^[\p{Sc}\s(+-]*\d[\d.,\s'’]*[%)\s\p{Sc}]*[A-Z]{0,3}$/u.test(text)
+  );
 }

@@ -122,6 +122,36 @@ test('text that would make a naive pattern backtrack forever is refused', () => 
   const long = `${'1 '.repeat(50_000)}x`;
   assert.equal(findingOf(long, '1'.repeat(100_000)), 'not_a_number');
   assert.equal(findingOf(`${' '.repeat(100_000)}x`, '1'), 'not_a_number');
+  // Each took minutes in one of the patterns.
+  const blanks = ' '.repeat(100_000);
+  for (const text of [
+    `40.1${blanks}x`,
+    `(${blanks}x`,
+    `${'1'.repeat(100_000)}x`,
+    `POINT${blanks}x`,
+    `POLYGON${blanks}x`,
+    `POLYGON(${'1'.repeat(100_000)})`,
+    'x 1 '.repeat(25_000),
+    'lat 1 '.repeat(25_000),
+    '40.1,'.repeat(25_000),
+  ]) {
+    assert.equal(parseDegrees(text, 'lat'), null);
+    assert.equal(splitLenientPair(text), null);
+    const place = placeInValue(text, null);
+    assert.ok(place === null || place === 'not_a_point', text.slice(0, 20));
+  }
+  // Of the longest text that may be a coordinate, and one more character.
+  const padded = (length: number) => `40.1${' '.repeat(length - 5)}N`;
+  assert.equal(parseDegrees(padded(256), 'lat'), 40.1);
+  assert.equal(parseDegrees(` ${padded(256)}`, 'lat'), 40.1);
+  assert.equal(parseDegrees(padded(257), 'lat'), null);
+  const pair = (length: number) => `38.5,${' '.repeat(length - 10)}-97.2`;
+  assert.partialDeepStrictEqual(placeInValue(pair(2_048), null), { lat: '38.5', lng: '-97.2' });
+  assert.equal(placeInValue(pair(2_049), null), null);
+  assert.deepEqual(splitLenientPair(pair(512)), ['38.5', '-97.2']);
+  assert.equal(splitLenientPair(pair(513)), null);
+  assert.equal(findingOf(padded(256), '-99'), 'degree_symbol');
+  assert.equal(findingOf(padded(257), '-99'), 'not_a_number');
 });
 
 test('degrees are read as people write them', () => {

@@ -187,6 +187,20 @@ test('values: digits, with thousands and a dollar or without; nothing is 0, anyt
   );
 });
 
+test('a long text is no amount, and no name of a value', () => {
+  const blanks = ' '.repeat(100_000);
+  for (const text of [`5${blanks}x`, `$${blanks}1`, `5${blanks}1`, `${'1'.repeat(100_000)}x`]) {
+    assert.equal(parseValue(text), null);
+    assert.equal(currencyMark(text), '');
+  }
+  const grouped = (groups: number) => `€1,${Array(groups).fill('111').join()}`;
+  assert.equal(parseValue(` ${grouped(63)} `), Number(`1${'111'.repeat(63)}`));
+  assert.equal(currencyMark(` ${grouped(63)} `), '€');
+  assert.equal(parseValue(grouped(64)), null);
+  assert.equal(currencyMark(grouped(64)), '');
+  assert.equal(likelyOrder([`price${blanks}x`]), null);
+});
+
 test('values of a file with decimal commas: dots are no decimal signs there, and one kind of groups is in a number', () => {
   const cases: readonly (readonly [string, number | null])[] = [
     ['1.234.567,00', 1_234_567],

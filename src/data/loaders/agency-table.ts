@@ -150,7 +150,7 @@ export function propertyFinder(names: readonly string[]): PropertyFinder {
 /** A cell as a number; null when it is blank, not a number, or too large for one. */
 export function numberIn(cell: string | undefined): number | null {
   const text = cell?.trim() ?? '';
-  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return null;
+  if (!/^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text)) return null;
   const number = Number(text) + 0;
   return Number.isFinite(number) ? number : null;
 }

@@ -36,7 +36,7 @@ export class FireOutlines implements Disposable {
     const name = outline.name
       .trim()
       .toUpperCase()
-      .replace(/\s+FIRE$/, '');
+      .replace(/(?<!\s)\s+FIRE$/, '');
     // Without a name, a row without an id is a fire of its own.
     const key = name === '' ? outline.id || `row ${this.#rows}` : `${name} ${outline.year}`;
     const own = { ...outline, row: this.#rows, box: boxOfGeometry(record.geometry)! };

@@ -182,7 +182,7 @@ function formatOfCode(code: string): NumberFormat | null {
     .split(';')[0]!
     .toLowerCase();
   if (/^0{2,}$/.test(letters)) return { kind: 'zeros', digits: letters.length };
-  if (/general|[0#?]\.?[0#?]*e[+-]/.test(letters)) return null;
+  if (/general|[0#?]\.?e[+-]/.test(letters)) return null;
   const hasTime = /[hs]|\[m+\]/.test(letters);
   const hasDate = /[yd]/.test(letters) || (/m/.test(letters) && !hasTime);
   if (hasDate) return { kind: hasTime ? 'date and time' : 'date' };

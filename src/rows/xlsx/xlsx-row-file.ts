@@ -242,7 +242,7 @@ function mergedCells(workbook: Workbook): MergedOfSheet {
       if (!tag.endsWith('mergeCells')) return;
       for (const ref of refs) {
         const [from = '', to = from] = ref.split(':');
-        const lineOf = (cell: string) => Number(/\d+$/.exec(cell)?.[0]);
+        const lineOf = (cell: string) => Number(/^\D*(\d+)$/.exec(cell)?.[1]);
         ranges.push({
           top: lineOf(from),
           bottom: lineOf(to),

@@ -75,6 +75,7 @@ export function columnByName(
 const withoutDollars = (name: string): string =>
   name
     .trim()
+    .slice(0, LONGEST_AMOUNT)
     .toLowerCase()
     .replace(
       /[\s._-]*(?:\((?:us[d$]|\$)\)|\[(?:us[d$]|\$)\]|us[d$]|\$)(?=[\s._-]*(?:\d{2,4})?$)/,
@@ -143,6 +144,9 @@ const NUMBERS = {
 /** What almost all values are. */
 const PLAIN = /^\d+(?:\.\d+)?$/;
 
+/** A longer text is no amount, and a longer name none of a value. Patterns would take minutes for a field of a million blanks. */
+const LONGEST_AMOUNT = 256;
+
 const isCurrency = (mark: string): boolean => mark.length < 2 || currencyOfMark(mark) !== null;
 
 /** A larger number is no amount of money, and adding it would hide all others: the value of all buildings on earth is less. */
@@ -150,12 +154,13 @@ export const MOST_AMOUNT = 1e15;
 
 /** The sign or code of a currency that stands at an amount; '' for none. @param text for which `parseValue` has a number */
 export function currencyMark(text: string): string {
-  if (ENDS_IN_DIGITS.test(text)) return '';
-  const [, , before, , after] = AMOUNT.exec(text.trim()) ?? [];
+  const plain = text.trim();
+  if (plain.length > LONGEST_AMOUNT || ENDS_IN_DIGITS.test(plain)) return '';
+  const [, , before, , after] = AMOUNT.exec(plain) ?? [];
   return before ?? after ?? '';
 }
 
-const ENDS_IN_DIGITS = /^\s*[-+]?[\d.,](?:.*[\d.,])?\s*$/s;
+const ENDS_IN_DIGITS = /^[-+]?[\d.,](?:.*[\d.,])?$/s;
 
 /** The number in a text such as `1250000`, `$1,250,000.50` or `1 250 000 EUR`; empty is 0, anything else is null.
  * @param decimal the decimal separator of the file */
@@ -164,6 +169,7 @@ export function parseValue(text: string, decimal: 'point' | 'comma' = 'point'): 
   if (decimal === 'point' && PLAIN.test(text)) return finiteOrNull(Number(text));
   const plain = text.trim();
   if (plain === '') return 0;
+  if (plain.length > LONGEST_AMOUNT) return null;
   const number = /^[$€£]?[\d.,]+$/.test(plain)
     ? plain.replace(/^[$€£]/, '')
     : withoutCurrency(plain);
