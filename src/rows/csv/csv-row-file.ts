@@ -125,6 +125,9 @@ const [BYTES_A_FIELD, BYTES_WRITTEN] = [8, 4];
 const PIECE_BYTES = 512 * 1024;
 /** With the fields of 18 topics and their counts, so many rows have 3.5 MB of output: pieces of short rows had 13 MB. */
 const PIECE_ROWS = 4_096;
+/** Rows are seldom shorter than 16 bytes. After a head of empty lines, pieces of few bytes would lie inside of long rows, and each would
+ * read to the end of its row. */
+const LEAST_PIECE_BYTES = 16 * PIECE_ROWS;
 
 /** About how many rows a file has, by the lines of its head. */
 function rowsIn({ head, size }: InputFile): number {
@@ -143,7 +146,8 @@ export function csvPieces(
 ): RowPieces | undefined {
   if (!isPlainFile(input)) return undefined;
   const { header, firstLine } = dialect;
-  const pieceBytes = Math.min(mostBytes, Math.ceil((PIECE_ROWS * input.size) / rowsIn(input)));
+  const ofRows = Math.ceil((PIECE_ROWS * input.size) / rowsIn(input));
+  const pieceBytes = Math.min(mostBytes, Math.max(LEAST_PIECE_BYTES, ofRows));
   const pieces: RowPiece[] = [];
   for (let from = header.next; from < input.size; from += pieceBytes) {
     const isFirst = from === header.next;
