@@ -6,10 +6,11 @@ import { metersToEdges, type PackedRings, packArea } from './outline.ts';
 import { OutlineIndex } from './outline-index.ts';
 import { censusNames, usAtlas } from './us-atlas.ts';
 
-/** A county, parish, borough, municipio or island, as the census codes it. */
+/** A county, parish, borough, municipio, island or independent city, as the census codes it. */
 export interface County {
   /** Five digits; the first two are the state's. */
   readonly code: string;
+  /** No other county of its state has it: `Miami-Dade`, but `Baltimore city` and `Baltimore County`. */
   readonly name: string;
   /** A state, the district or a territory, with its two digits. */
   readonly state: { readonly code: string; readonly name: string };
@@ -95,10 +96,28 @@ function readShapes(): CountyShapes {
     };
   });
   return {
-    counties: shapes.map(({ county }) => county),
+    counties: withDistinctNames(shapes.map(({ county }) => county)),
     boxes: shapes.map(({ box }) => box),
     rings: inSharedMemory(shapes.map(({ rings }) => rings)),
   };
+}
+
+/** Independent cities have county codes from 510, in four states. */
+const FIRST_CITY = 510;
+
+/** Whether a county's code is that of an independent city, which lies in no county. */
+export function isIndependentCity(code: string): boolean {
+  return Number(code.slice(2)) >= FIRST_CITY && /^(24|29|32|51)/.test(code);
+}
+
+/** us-atlas gives an independent city and the county around it one name, six times: these get the Census Bureau's full names. */
+function withDistinctNames(counties: readonly County[]): readonly County[] {
+  const sharing = Map.groupBy(counties, countyName);
+  return counties.map((county) => {
+    if (sharing.get(countyName(county))!.length === 1) return county;
+    const kind = isIndependentCity(county.code) ? 'city' : 'County';
+    return { ...county, name: `${county.name} ${kind}` };
+  });
 }
 
 /** The same numbers one after the other, in memory that threads share. */
@@ -129,7 +148,7 @@ function indexed(shapes: CountyShapes): LoadedCounties {
   return { shapes, counties, outlines: new OutlineIndex(boxes, (index) => rings[index]!) };
 }
 
-/** `Miami-Dade, Florida`; '' off every outline. */
+/** `Miami-Dade, Florida`, which no other county is called; '' off every outline. */
 export function countyName(county: County | null): string {
   return county === null ? '' : `${county.name}, ${county.state.name}`;
 }

@@ -4,7 +4,7 @@ import { geoContains } from 'd3-geo';
 import { feature } from 'topojson-client';
 import { type Location, UNITS_PER_DEGREE } from '../../src/geo/coordinates.ts';
 import { usAtlas } from '../../src/geo/us-atlas.ts';
-import { countyAt } from '../../src/geo/us-counties.ts';
+import { allCounties, countyAt, countyName } from '../../src/geo/us-counties.ts';
 import {
   isCovered,
   isForeign,
@@ -162,6 +162,16 @@ for (const [name, lat, lng, county, state] of COUNTIES) {
     assert.deepEqual([found?.code, found?.state.name], [county, state]);
   });
 }
+
+test('every county has a name of its own: a city and the county around it are told apart', () => {
+  const names = allCounties().map(countyName);
+  assert.equal(new Set(names).size, names.length);
+  const told = (lat: number, lng: number) => countyName(countyAt({ lat, lng }));
+  assert.equal(told(39.29, -76.61), 'Baltimore city, Maryland');
+  assert.equal(told(39.4, -76.6), 'Baltimore County, Maryland', 'Towson');
+  assert.equal(told(36.85, -75.98), 'Virginia Beach, Virginia', 'a city around which is no county');
+  assert.equal(told(25.76, -80.19), 'Miami-Dade, Florida');
+});
 
 test('the county of a location is the one that d3-geo finds, all over the country', () => {
   const atlas = usAtlas('counties-10m');

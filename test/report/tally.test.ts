@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { addedColumns, enrichedFields } from '../../src/columns/row.ts';
 import type { Answer, Field } from '../../src/contract/answer.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
-import { countyAt } from '../../src/geo/us-counties.ts';
+import { countyAt, countyName } from '../../src/geo/us-counties.ts';
 import { makeCellClasses, ratedTopics } from '../../src/report/figures/cell-classes.ts';
 import { HIGHEST } from '../../src/report/figures/scales.ts';
 import { type Rated, typicalClass } from '../../src/report/figures/sums.ts';
@@ -282,6 +282,17 @@ test('a map has the names of states, of cities, and of the counties that have lo
       ({ name }) => name === 'Puerto Rico',
     ),
   );
+});
+
+test('a city and the county around it have different names on a map', () => {
+  const places = [
+    { lat: 39.29, lng: -76.61 },
+    { lat: 39.4, lng: -76.6 },
+  ];
+  const counties = new Set(places.map((place) => countyName(countyAt(place))));
+  const { names } = makeOutlines(fitFrame(places), counties);
+  const told = names.filter(({ kind }) => kind === 'county').map(({ name }) => name);
+  assert.deepEqual(told.sort(), ['Baltimore County', 'Baltimore city']);
 });
 
 test('what was answered is the denominator: of a bin, of a county, of a state', () => {

@@ -262,7 +262,7 @@ test('amounts in several currencies have a sum each, of the buildings alone', as
   assert.equal(cent(JSON.parse(report.stdout).losses.annual_loss), cent(sums[0][1]));
 });
 
-test('two counties of one name have a loss each', async (t) => {
+test('a city and the county around it have a loss each', async (t) => {
   const folder = await bookFolder(t);
   const tract = { ...areas[0]!, geometry: square(-77, 39, 1) };
   using database = openDataDatabase(join(folder, '.local/share/perilbook/data.db'));
@@ -275,8 +275,15 @@ test('two counties of one name have a loss each', async (t) => {
   await ran(folder, ...hail);
   const { stdout } = await perilbook(['report', 'book.csv', ...hail, '--json'], { folder });
   const { counties } = JSON.parse(stdout).losses;
-  const told = counties.largest.map(({ value }: { value: number }) => value);
-  assert.deepEqual([counties.count, told], [2, [3e6, 1e6]]);
+  const told = counties.largest.map((county: Record<string, unknown>) => [
+    county.name,
+    county.value,
+  ]);
+  const expected = [
+    ['Baltimore County, Maryland', 3e6],
+    ['Baltimore city, Maryland', 1e6],
+  ];
+  assert.deepEqual([counties.count, told], [2, expected]);
 });
 
 test('a comparison explains the change of the loss: new, gone, moved, another value, another rate', async (t) => {

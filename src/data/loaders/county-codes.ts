@@ -1,9 +1,7 @@
 import { censusNames } from '../../geo/us-atlas.ts';
+import { isIndependentCity } from '../../geo/us-counties.ts';
 import { CONNECTICUT_REGIONS, type CodeFinding } from '../tables/area-codes.ts';
 import { stateNamed, stateOf } from '../tables/states.ts';
-
-/** Independent cities have county codes from 510; EPA writes their names with "City" at the end. */
-const FIRST_CITY = 510;
 
 /** EPA's other spellings, and counties newer than us-atlas or renamed (2021: Valdez-Cordova became Chugach and Copper
  * River; 2015 and 2008: Kusilvak, Prince of Wales-Hyder). */
@@ -47,19 +45,16 @@ function readGazetteer(): ReadonlyMap<string, string> {
     counties.set(`${state}/${plain(name)}`, geoid);
   // Cities last, and only where the plain name is free: "Richmond" is the county and "Richmond City" the city.
   const byCode = [...censusNames('counties')].sort(
-    ([a], [b]) => Number(isCity(a)) - Number(isCity(b)),
+    ([a], [b]) => Number(isIndependentCity(a)) - Number(isIndependentCity(b)),
   );
   for (const [id, name] of byCode) {
-    const keys = [name, ...(isCity(id) ? [`${name} city`] : [])];
+    // EPA writes the names of cities with "City" at the end.
+    const keys = [name, ...(isIndependentCity(id) ? [`${name} city`] : [])];
     for (const key of keys.map((text) => `${stateOf(id)}/${plain(text)}`)) {
       if (!counties.has(key)) counties.set(key, id);
     }
   }
   return counties;
-}
-
-function isCity(geoid: string): boolean {
-  return Number(geoid.slice(2)) >= FIRST_CITY && /^(24|29|32|51)/.test(geoid);
 }
 
 function plain(name: string): string {

@@ -94,7 +94,6 @@ export function countLosses(
   const { cells } = scan;
   const topics = lossTopics(job.topics);
   const of = (units: number) => valueOfUnits(units, cells.decimals);
-  // Not by name: a city and the county around it may have the same.
   const counties = new Map<
     County | null,
     { locations: number; value: number; annualLoss: number }

@@ -4,6 +4,7 @@ import { feature, mesh } from 'topojson-client';
 import { memo } from '../../base/memo.ts';
 import { CITIES } from '../../geo/cities.ts';
 import { type Atlas, usAtlas } from '../../geo/us-atlas.ts';
+import { allCounties, countyName } from '../../geo/us-counties.ts';
 import {
   drawnPoint,
   type Frame,
@@ -36,7 +37,6 @@ const readShapes = memo((file: 'counties-albers-10m') => {
   const { features: areas } = feature(atlas, states);
   return {
     ...{ atlas, counties, areas },
-    stateNames: new Map(areas.map((state) => [stateOf(state), state.properties.name])),
     inner: mesh(atlas, counties, (a, b) => a !== b && stateOf(a) === stateOf(b)).coordinates,
     borders: mesh(atlas, states, (a, b) => a !== b).coordinates,
     rings: feature(atlas, nation).features.map(({ geometry }) => polygonsOf(geometry).flat()),
@@ -55,14 +55,17 @@ interface MapOutlines {
  * data, and the names on it, the most important first.
  * @param named the counties that have a name (`Miami-Dade, Florida`): those with locations; the others would be noise */
 export function makeOutlines(frame: Frame, named: ReadonlySet<string>): MapOutlines {
-  const { atlas, counties, areas, stateNames, inner, borders, rings } =
-    readShapes('counties-albers-10m');
-  const namedCounties = counties.geometries.filter((county) =>
-    named.has(
-      `${(county.properties as { name: string }).name}, ${stateNames.get(stateOf(county))}`,
+  const { atlas, counties, areas, inner, borders, rings } = readShapes('counties-albers-10m');
+  const nameOf = new Map(
+    allCounties().flatMap((county) =>
+      named.has(countyName(county)) ? [[county.code, county.name]] : [],
     ),
   );
-  const ofNamed = feature(atlas, { ...counties, geometries: namedCounties });
+  const geometries = counties.geometries.flatMap((county) => {
+    const name = nameOf.get(String(county.id));
+    return name === undefined ? [] : [{ ...county, properties: { name } }];
+  });
+  const ofNamed = feature(atlas, { ...counties, geometries });
   return {
     land: [...rings.map((lines) => linesPath(lines, frame, true)), ...territoryPaths(frame)].join(
       '',
