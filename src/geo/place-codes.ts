@@ -29,7 +29,6 @@ export function pointOfGeohash(code: string): FormReading {
 export function sexagesimalDegrees(text: string, digits: 2 | 3): string {
   const [, sign, whole = '', fraction = ''] = /^([+-])(\d+)(\.\d+)?$/.exec(text)!;
   const parts = [whole.slice(0, digits), ...(whole.slice(digits).match(/\d\d/g) ?? [])];
-  if (parts.length === 1) return `${sign === '-' ? '-' : ''}${Number(`${whole}${fraction}`)}`;
   const last = Number(`${parts.at(-1)}${fraction}`);
   const numbers = [...parts.slice(0, -1).map(Number), last];
   const degrees = numbers.reduce((sum, part, at) => sum + part / 60 ** at, 0);

@@ -69,7 +69,7 @@ const FORMS: readonly PlaceForm[] = [
   { is: /^[{[].*[}\]]$/s, isLong: true, read: ([text]) => placeOfJson(parsedJson(text)) },
   // ISO 6709: `+25.7743-080.1937/`, `+254627.5-0801137.3/`.
   {
-    is: /^([+-]\d{2}(?:\d{2}){0,2}(?:\.\d+)?)([+-]\d{3}(?:\d{2}){0,2}(?:\.\d+)?)(?:[+-][\d.]+)?(?:CRS\w+)?\/?$/,
+    is: /^([+-]\d{2}(?:[0-5]\d){0,2}(?:\.\d+)?)([+-]\d{3}(?:[0-5]\d){0,2}(?:\.\d+)?)(?:[+-][\d.]+)?(?:CRS\w+)?\/?$/,
     read: ([, lat, lng]) => ({
       lat: sexagesimalDegrees(lat!, 2),
       lng: sexagesimalDegrees(lng!, 3),

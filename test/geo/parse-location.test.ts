@@ -270,6 +270,16 @@ test('one column may hold both: in brackets, in WKT, with letters in any order',
     ['UNIT 5, 100 MAIN ST, NY 10001, 1.5 ACRES, 40.5812/-73.9312', ['40.5812', '-73.9312']],
     ['UNIT 5, 100 MAIN ST, NY 10001, 40.58/-73.93', null],
     ['40.58', null],
+    // ISO 6709: degrees, with minutes, with seconds, with a height and its system.
+    ['+40.58-073.93/', ['40.5800000', '-73.9300000']],
+    ['+4034.8-07355.8/', ['40.5800000', '-73.9300000']],
+    ['-403448+0735548.9/', ['-40.5800000', '73.9302500']],
+    ['+40.58-073.93+12.5CRSWGS_84/', ['40.5800000', '-73.9300000']],
+    ['+4060-07300/', null],
+    ['+403460-0730060/', null],
+    ['u4pruydqqvj', ['57.649111', '10.407440']],
+    ['u4pruyd', 'area_code'],
+    ['hundreds', null],
     ['', 'empty'],
   ];
   for (const [text, expected] of strict) {
