@@ -200,11 +200,7 @@ async function* restOf(
     await window.refill();
   }
   const around = `${before.replace(/^\ufeff/, '')}[]${rest}`;
-  const isWhole =
-    before.trim().length <= 1
-      ? rest.trim() === ''
-      : resultOrNull(() => JSON.parse(around)) !== null;
-  if (isWhole) return;
+  if (window.atEnd && resultOrNull(() => JSON.parse(around)) !== null) return;
   const what = before.includes('{') ? 'is JSON that is damaged or cut off' : 'has more';
   throw source.refused(
     `${what} after its JSON array`,
