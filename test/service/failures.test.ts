@@ -46,10 +46,10 @@ function assertFailure(reply: Reply, status: number, code: string): void {
 }
 
 test('every failure has its status, its code and the one shape, and costs nothing', async (t) => {
-  const { get, port, charged } = await setUp(t);
+  const { get, key, service, port, charged } = await setUp(t);
   const narrow = (await port.createKey('tester', ['wildfire'], null)).key;
-  for (const key of [null, 'pb_short', `pb_${'A'.repeat(43)}`]) {
-    assertFailure(await get(pathTo('/v1/wildfire/risk'), key), 401, 'UNAUTHENTICATED');
+  for (const wrong of [null, 'pb_short', `pb_${'A'.repeat(43)}`]) {
+    assertFailure(await get(pathTo('/v1/wildfire/risk'), wrong), 401, 'UNAUTHENTICATED');
   }
   for (const path of [
     'v1/flood/risk',
@@ -65,6 +65,12 @@ test('every failure has its status, its code and the one shape, and costs nothin
     assertFailure(await get(pathTo(path), narrow), 403, 'SCOPE_REQUIRED');
   }
   assertFailure(await get(pathTo('/v1/wildfire/risk', AT_SEA)), 422, 'OUTSIDE_COVERAGE');
+  // Also a method that Fastify does not know.
+  for (const method of ['POST', 'PROPFIND']) {
+    const reply = await request(service.url + pathTo('/v1/wildfire/risk'), key, { method });
+    assertFailure(reply, 405, 'METHOD_NOT_ALLOWED');
+    assert.equal(reply.headers.get('allow'), 'GET');
+  }
   assert.equal(charged(), 0);
 });
 
