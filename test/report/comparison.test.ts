@@ -22,18 +22,26 @@ const UNANSWERED = unansweredClass(HIGHEST);
 
 /** Rows by key; in each file a row is on the line of its place in the list. */
 type Rows = Readonly<
-  Record<string, { readonly at?: string; readonly value: number | null; readonly rating: number }>
+  Record<
+    string,
+    {
+      readonly at?: string;
+      readonly value: number | null;
+      readonly rating: number;
+      readonly code?: string;
+    }
+  >
 >;
 
 async function* rowsOf(rows: Rows): AsyncIterable<ComparedRow[]> {
-  yield Object.entries(rows).map(([key, { at = 'here', value, rating }], index) => ({
+  yield Object.entries(rows).map(([key, { at = 'here', value, rating, code }], index) => ({
     ...{
       key,
       line: index + 2,
       part: null,
       place: at,
       value,
-      otherCurrency: null,
+      otherCurrency: code ?? null,
       rate: null,
       lossValue: null,
       classes: CLASS_LETTERS[rating]!,
@@ -146,6 +154,30 @@ test('a comparison counts the same rows everywhere, or says which it leaves out'
   })!.text;
   assert.ok(quiet.includes('<b>Nothing changed in what is at risk:</b> <small>Tsunami</small>'));
   assert.ok(quiet.includes('<b>Not answered then or now:</b> <small>Drought</small>'));
+});
+
+test('a comparison has the sums of other currencies beside its own, that of most rows first', async () => {
+  const rows = (more: number): Rows => ({
+    own: { value: 100, rating: HIGH },
+    unnamed: { value: 200, rating: HIGH, code: '' },
+    first: { value: 400, rating: HIGH, code: 'CAD' },
+    second: { value: 800 + more, rating: HIGH, code: 'CAD' },
+  });
+  const topics = [{ slug: 'hail', scale: HIGHEST }] as const;
+  const { before, now, bridge } = await matchRows(rowsOf(rows(0)), rowsOf(rows(50)), topics, 2);
+  const sum = (cad: number) => ({
+    ...{ rows: 4, value: 1, withoutValue: 0 },
+    otherCurrencies: [
+      { currency: 'CAD', rows: 2, value: cad },
+      { currency: null, rows: 1, value: 2 },
+    ],
+  });
+  assert.deepEqual([before, now], [sum(12), sum(12.5)]);
+  assert.deepEqual(bridge, {
+    before: { rows: 4, value: 1 },
+    steps: [],
+    now: { rows: 4, value: 1 },
+  });
 });
 
 const anyState = fc.record({
