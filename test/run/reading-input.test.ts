@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { run } from '../../src/run/run-job.ts';
+import { valueOfUnits } from '../../src/run/scan/value.ts';
 import { fillWith, writeRows } from '../rows/book-fixture.ts';
 import { workbook } from '../rows/xlsx-fixture.ts';
 import { openHarness } from './harness.ts';
@@ -145,8 +146,11 @@ test('the parts of findings and the amounts of losses are known of rows that a t
       findings.map(({ part, first_line, rows }) => ({ part, first_line, rows })),
       [{ part: 'b.csv', first_line: 3, rows: 1 }],
     );
-    const amounts = prepared.plan.scan.lossValues!.numbersFrom(0)(3);
+    const { lossValues, cells } = prepared.plan.scan;
+    const amounts = lossValues!.numbersFrom(0)(3);
     assert.deepEqual([...amounts], [100.5, 200.25, 300]);
+    const ofPlaces = [0, 1].map((cell) => valueOfUnits(cells.lossValue(cell), cells.decimals));
+    assert.deepEqual(ofPlaces, [100.5, 500.25]);
   }
 });
 
