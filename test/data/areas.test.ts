@@ -182,10 +182,15 @@ test('outside all outlines, a place that may be in a county without boundaries h
     return finderOf(t, named);
   };
   // 0.4 and 3.7 km from Madison County, in Culpeper.
-  for (const [lng, lat] of positions('-78.1247 38.4453, -78.1027 38.4713')) {
+  const near = positions('-78.1247 38.4453, -78.1027 38.4713');
+  for (const [lng, lat] of near) {
     assert.equal(only('51113')(lng, lat), null);
     assert.equal(only('51113', '51047')(lng, lat)!.geoid, '51047');
   }
+  // Without the boundaries of Madison County, only the nearer place may be in it.
+  const find = finderOf(t, [area('51047', -78.1, 38.45, 0.05)]);
+  const found = near.map(([lng, lat]) => find(lng!, lat!)?.geoid);
+  assert.deepEqual(found, [undefined, '51047']);
   // Off Virginia Beach, which has no boundaries, and Norfolk's end at the sea.
   assert.equal(finderOf(t, [area('51710', -76.07, 36.8, 0.1)])(-75.96, 36.85), null);
 });
