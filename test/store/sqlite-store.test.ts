@@ -52,8 +52,7 @@ test('a store gives room back while no other program has it open, and goes on as
 
 test('no call is claimed in a store that was cut off, also where it is as large as when it was opened', async (t) => {
   const file = join(temporaryFolder(t), 'store.db');
-  const store = openSqliteStore(file, clock, owner);
-  t.after(() => store.close());
+  await using store = openSqliteStore(file, clock, owner);
   const source = await store.source('somewhere');
   const opened = statSync(file).size;
   const answers = [{ topic: 'hail' as const, asOf: 1, fields: ['x'.repeat(20_000)] }];
