@@ -12,6 +12,7 @@ import { openHarness } from '../run/harness.ts';
 import { provideSampleData } from '../sample-database.ts';
 import { HERE, NOON, pathTo, request, setUp } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { LONG } from '../tier.ts';
 import { perilbook, wordsIn } from './command-line.ts';
 
 const LOS_ANGELES = { lat: 34.0522, lng: -118.2437 };
@@ -69,7 +70,7 @@ for (const [what, first, second] of [
   });
 }
 
-test('sample data and its accounts of another version are made again', async (t) => {
+test('sample data and its accounts of another version are made again', LONG, async (t) => {
   const open = await openEmbedded(t);
   for (const version of [1, 99]) {
     const first = await open(large);

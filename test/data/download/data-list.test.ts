@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { openDataDatabase } from '../../../src/data/tables/data-database.ts';
 import { importDataset } from '../../../src/data/tables/import-dataset.ts';
 import { perilbook } from '../../cli/command-line.ts';
+import { copySampleDatabase } from '../../sample-database.ts';
 import { airZip, datasetsOf, setUp } from './data-scene.ts';
 
 /* What `perilbook data` lists, loads by hand and removes. */
@@ -163,7 +164,7 @@ test('data remove takes away what a source brought, and what was loaded by its n
 
 test('data names a few of many topics and states: the list stays narrower than a screen', async (t) => {
   const { options, folder } = await setUp(t);
-  await perilbook(['data', 'load', 'sample'], options);
+  copySampleDatabase(join(folder, 'perilbook/data.db'));
   const lines = (await perilbook(['data'], options)).stdout.replaceAll(folder, '').split('\n');
   const areas = lines.find((line) => line.includes('areas (county)'))!;
   assert.match(areas, /^ {2}\w+, \w+ and \d+ others +areas \(county\)/);
