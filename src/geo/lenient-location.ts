@@ -1,6 +1,7 @@
+import { LONGEST_NUMBER } from '../base/decimal-number.ts';
 import { INVISIBLE } from '../base/printable.ts';
 import type { Location } from './coordinates.ts';
-import { checkLocation, LONGEST_COORDINATE, type ParsedLocation } from './parse-location.ts';
+import { checkLocation, type ParsedLocation } from './parse-location.ts';
 import type { PlaceOrder } from './place-order.ts';
 
 /* Reads coordinates as people and other programs write them, for `coordinates: lenient`: degrees, minutes and seconds, compass letters,
@@ -38,7 +39,7 @@ export function parseLenient(
 
 /** The degrees of a text, or null. A compass letter of the other axis, or one beside a sign, is a contradiction. */
 export function parseDegrees(text: string, axis: Axis): number | null {
-  if (text.length > LONGEST_COORDINATE && text.trim().length > LONGEST_COORDINATE) return null;
+  if (text.length > LONGEST_NUMBER && text.trim().length > LONGEST_NUMBER) return null;
   // `15s` after letters for degrees and minutes is seconds, not south.
   const plain = plainSigns(text).replace(/(\d\s*m(?:in\.?)?\s*[\d.,]+\s*)s$/i, '$1"');
   const parts = /^([NSEW]?)\s*([+-]?)\s*(.*?)\s*([NSEW]?)$/is.exec(plain)!;
@@ -83,7 +84,7 @@ export function splitLenientPair(
   text: string,
   order: PlaceOrder = 'lat,lng',
 ): readonly [lat: string, lng: string] | null {
-  if (text.length > 2 * LONGEST_COORDINATE) return null;
+  if (text.length > 2 * LONGEST_NUMBER) return null;
   const plain = text.trim();
   const inside = /^[([].*[)\]]$/s.test(plain) ? plain.slice(1, -1).trim() : plain;
   const isLatFirst = order === 'lat,lng';

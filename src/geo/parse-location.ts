@@ -1,3 +1,4 @@
+import { isDecimalNumber, LONGEST_NUMBER } from '../base/decimal-number.ts';
 import { isNothing } from '../base/no-value.ts';
 import type { Location } from './coordinates.ts';
 import { OUTLINE_PROBLEMS } from './geometry-points.ts';
@@ -49,11 +50,6 @@ export type ParsedLocation =
       readonly elsewhere?: Location;
     };
 
-/** A longer text is no coordinate. Patterns for what people write would take minutes for a field of a million blanks. */
-export const LONGEST_COORDINATE = 256;
-
-/** An exponent is accepted ("3.405e1" is what some tools write); hex, digit groups, NaN and Infinity are not. */
-const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 const DECIMAL_COMMA = /^[+-]?\d{1,3},\d+$/;
 /** The degree sign, and what a wrong encoding makes of it (U+FFFD, masculine ordinal). */
 const DEGREE_SIGN = '(?:°|º|˚|\\ufffd|deg\\.?)';
@@ -125,9 +121,9 @@ function packedDegrees(number: number): number | null {
 }
 
 function readNumber(text: string): number | LocationFinding {
-  if (NUMBER.test(text)) return Number(text);
+  if (isDecimalNumber(text)) return Number(text);
   if (isNothing(text)) return 'empty';
-  if (text.length > LONGEST_COORDINATE) return 'not_a_number';
+  if (text.length > LONGEST_NUMBER) return 'not_a_number';
   if (DECIMAL_COMMA.test(text)) return 'decimal_comma';
   if (/^['’]\s*[+-]?[\d.]/.test(text)) return 'apostrophe';
   const compass = text.replace(/(?<=\d[°º˚'"’′”″\s]*)O$|^O(?=\s*\d)/i, 'W');

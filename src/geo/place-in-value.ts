@@ -1,3 +1,4 @@
+import { DECIMAL_NUMBER } from '../base/decimal-number.ts';
 import { isNothing } from '../base/no-value.ts';
 import type { LocationFinding } from './parse-location.ts';
 import { areaCodeFinding, pointOfGeohash, sexagesimalDegrees } from './place-codes.ts';
@@ -22,7 +23,6 @@ interface PlaceForm {
   readonly read: (match: RegExpExecArray) => FormReading;
 }
 
-const NUMBER = '[+-]?(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:e[+-]?\\d+)?';
 const DECIMAL = '[+-]?\\d{1,3}\\.\\d+';
 /** A number, also with a degree sign or a compass letter: then the finding says so. */
 const TOKEN = `['’]?[NSEWO]?[+\\-−]?[\\d.](?:[^\\s,;()\\[\\]{}:=/|~a-zA-Z]|[eE](?=[+-]?\\d)|[NSEWO]$|[NSEWO](?=[\\s,;)\\]]))*`;
@@ -31,7 +31,7 @@ const LABEL_END = '(?:itude)?["\']?\\s*[:=]?\\s*["\']?\\s*';
 /** Two numbers with their names before them. */
 const labelled = (first: string, second: string): RegExp =>
   new RegExp(
-    `(?<![a-z])${first}${LABEL_END}(${NUMBER})(?![\\d.]).*?(?<![a-z])${second}${LABEL_END}(${NUMBER})(?![\\d.])`,
+    `(?<![a-z])${first}${LABEL_END}(${DECIMAL_NUMBER})(?![\\d.]).*?(?<![a-z])${second}${LABEL_END}(${DECIMAL_NUMBER})(?![\\d.])`,
     'is',
   );
 
@@ -87,13 +87,13 @@ const FORMS: readonly PlaceForm[] = [
   },
   // After the lines of an address (Socrata).
   {
-    is: new RegExp(`[^(]\\(\\s*(${NUMBER})\\s*,\\s*(${NUMBER})\\s*\\)$`, 'is'),
+    is: new RegExp(`[^(]\\(\\s*(${DECIMAL_NUMBER})\\s*,\\s*(${DECIMAL_NUMBER})\\s*\\)$`, 'is'),
     read: ([, a, b]) => inOpenOrder(a, b),
   },
   // With a height, and its accuracy (ODK): `25.7743 -80.1937 12.5 4.9`, KML's `-80.1937,25.7743,0`.
   {
     is: new RegExp(
-      `^[([]?\\s*(${DECIMAL})\\s*[,;\\s]\\s*(${DECIMAL})\\s*[,;\\s]\\s*(${NUMBER})(?:\\s*[,;\\s]\\s*(${NUMBER}))?\\s*[)\\]]?$`,
+      `^[([]?\\s*(${DECIMAL})\\s*[,;\\s]\\s*(${DECIMAL})\\s*[,;\\s]\\s*(${DECIMAL_NUMBER})(?:\\s*[,;\\s]\\s*(${DECIMAL_NUMBER}))?\\s*[)\\]]?$`,
       'i',
     ),
     read: ([, a, b, c, d]) => (isBox([a, b], [c, d]) ? 'not_a_point' : inOpenOrder(a, b)),

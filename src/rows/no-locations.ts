@@ -1,3 +1,4 @@
+import { LONGEST_NUMBER } from '../base/decimal-number.ts';
 import { isNothing } from '../base/no-value.ts';
 
 /* Rows that are no locations: they come back as they are, and do not count as rows whose location cannot be used. */
@@ -56,13 +57,11 @@ export function noLocationIn(texts: readonly string[]): NoLocation | null {
   return isTotal ? 'total_row' : null;
 }
 
-/** A longer text is no sum. The pattern would take minutes for a field of a million blanks. */
-const LONGEST_SUM = 256;
-
 /** A sum as a spreadsheet writes it: `1,234.50`, `$ 12`, `(3)`, `45 %`. */
 function isNumberOrNothing(text: string): boolean {
   if (isNothing(text)) return true;
   return (
-    text.length <= LONGEST_SUM && /^[\p{Sc}\s(+-]*\d[\d.,\s'’]*[%)\s\p{Sc}]*[A-Z]{0,3}$/u.test(text)
+    text.length <= LONGEST_NUMBER &&
+    /^[\p{Sc}\s(+-]*\d[\d.,\s'’]*[%)\s\p{Sc}]*[A-Z]{0,3}$/u.test(text)
   );
 }

@@ -1,3 +1,4 @@
+import { isDecimalNumber } from '../../base/decimal-number.ts';
 import { PerilbookError } from '../../base/errors.ts';
 import {
   type Batches,
@@ -150,7 +151,7 @@ export function propertyFinder(names: readonly string[]): PropertyFinder {
 /** A cell as a number; null when it is blank, not a number, or too large for one. */
 export function numberIn(cell: string | undefined): number | null {
   const text = cell?.trim() ?? '';
-  if (!/^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text)) return null;
+  if (!isDecimalNumber(text)) return null;
   const number = Number(text) + 0;
   return Number.isFinite(number) ? number : null;
 }

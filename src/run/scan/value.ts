@@ -1,4 +1,5 @@
 import { currencyOfMark } from '../../base/currencies.ts';
+import { LONGEST_NUMBER } from '../../base/decimal-number.ts';
 import { PerilbookError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import type { OrderBy } from '../../job/settings.ts';
@@ -75,7 +76,7 @@ export function columnByName(
 const withoutDollars = (name: string): string =>
   name
     .trim()
-    .slice(0, LONGEST_AMOUNT)
+    .slice(0, LONGEST_NUMBER)
     .toLowerCase()
     .replace(
       /[\s._-]*(?:\((?:us[d$]|\$)\)|\[(?:us[d$]|\$)\]|us[d$]|\$)(?=[\s._-]*(?:\d{2,4})?$)/,
@@ -144,9 +145,6 @@ const NUMBERS = {
 /** What almost all values are. */
 const PLAIN = /^\d+(?:\.\d+)?$/;
 
-/** A longer text is no amount, and a longer name none of a value. Patterns would take minutes for a field of a million blanks. */
-const LONGEST_AMOUNT = 256;
-
 const isCurrency = (mark: string): boolean => mark.length < 2 || currencyOfMark(mark) !== null;
 
 /** A larger number is no amount of money, and adding it would hide all others: the value of all buildings on earth is less. */
@@ -155,7 +153,7 @@ export const MOST_AMOUNT = 1e15;
 /** The sign or code of a currency that stands at an amount; '' for none. @param text for which `parseValue` has a number */
 export function currencyMark(text: string): string {
   const plain = text.trim();
-  if (plain.length > LONGEST_AMOUNT || ENDS_IN_DIGITS.test(plain)) return '';
+  if (plain.length > LONGEST_NUMBER || ENDS_IN_DIGITS.test(plain)) return '';
   const [, , before, , after] = AMOUNT.exec(plain) ?? [];
   return before ?? after ?? '';
 }
@@ -169,7 +167,7 @@ export function parseValue(text: string, decimal: 'point' | 'comma' = 'point'): 
   if (decimal === 'point' && PLAIN.test(text)) return finiteOrNull(Number(text));
   const plain = text.trim();
   if (plain === '') return 0;
-  if (plain.length > LONGEST_AMOUNT) return null;
+  if (plain.length > LONGEST_NUMBER) return null;
   const number = /^[$€£]?[\d.,]+$/.test(plain)
     ? plain.replace(/^[$€£]/, '')
     : withoutCurrency(plain);
