@@ -35,7 +35,7 @@ export function fitText(text: string, width: number): string {
   return lines.join('\n');
 }
 
-/** A line of a list: a name, and what is said of it. */
+/** A line of a list: a name and its text. */
 export type NamedWords = readonly [name: string, words: string];
 
 /** Names and values in two columns; a long value continues below itself. */

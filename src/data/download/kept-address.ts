@@ -5,7 +5,7 @@ import { resultOrNull } from '../../base/errors.ts';
 import { shownAddress } from '../../base/shown-address.ts';
 
 /* What the list of downloaded files keeps of an address. It must tell whether a later address is the same, and hold no token. A plain digest
- * would: whoever has the list could try all short tokens. So it is made with a key, which has a file of its own beside the list. */
+ * would: a reader of the list could try all short tokens. So the digest needs a key, which has a file of its own beside the list. */
 
 /** An address as it may be written to the disk: the shown form, and a digest of the whole where that hides something. */
 export type KeptAddress = string & { readonly isKept: true };

@@ -238,7 +238,7 @@ test('what is kept of an address tells another token, and cannot be found by try
   writeFileSync(join(folder, 'address-key'), 'cut');
   assert.ok(!isKeptOf(kept, address, folder));
   assert.ok(isKeptOf(keptAddress(address, folder), address, folder));
-  // Whoever has put it there.
+  // Also of an entry that another module has made.
   const entry = { file: 'x', url: address, bytes: 1, fetchedAt: 1, checkedAt: 1 };
   writeManifest(folder, new Map([['US', entry]]));
   const written = readManifest(folder).get('US')!.url;
