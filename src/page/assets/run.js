@@ -29,13 +29,21 @@ export function leftOfStopped() {
   return end?.state === 'interrupted' || end?.state === 'cut off' ? end.budget_left : null;
 }
 
-/** With the heading of its step in view. What is shown was not there before the next drawing. */
-export function focusOn(selector) {
+/** With the heading of its step in view. What is shown was not there before the next drawing; by then another file may be open, without it.
+ * @param ofUser whether the user has just asked for it: an update of the server does not take the focus from a text that is typed */
+export function focusOn(selector, ofUser = true) {
   setTimeout(() => {
     const target = document.querySelector(selector);
+    if (target === null || (!ofUser && isTyping())) return;
     target.focus({ preventScroll: true });
     target.closest('section').scrollIntoView({ block: 'start', behavior: 'instant' });
   });
+}
+
+/** A field for text has the focus, on the page or in the report. */
+function isTyping() {
+  const focused = document.activeElement;
+  return (focused?.shadowRoot?.activeElement ?? focused)?.matches('input:read-write') ?? false;
 }
 
 let events = null;
@@ -49,7 +57,7 @@ function take(update) {
   if (update.phase === 'buying') renewReport();
   if (!isNew && last.phase === update.phase) return;
   if (isNew) fold(true);
-  if (isNew || isOver.value || hadFocus) focusOn('#run-title');
+  if (isNew || isOver.value || hadFocus) focusOn('#run-title', false);
   if (!isOver.value) return;
   if (update.phase === 'ended') void drawReport();
   // The service may have refused the key on the way.
