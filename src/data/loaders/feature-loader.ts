@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { Geometry } from 'geojson';
 import { counted } from '../../base/format-numbers.ts';
 import type { TextForm } from '../../formats/csv/parsed-records.ts';
-import { boxOfGeometry, isEmptyGeometry } from '../../geo/bounding-boxes.ts';
+import { type Box, boxOfGeometry, isEmptyGeometry } from '../../geo/bounding-boxes.ts';
 import type { Layer } from '../tables/layers.ts';
 import { isNoValue } from '../tables/no-values.ts';
 import { hashIdentity } from '../tables/record-rows.ts';
@@ -64,9 +64,10 @@ export function featureLoader(name: Layer, form: FeatureFormat): Loader {
           recordsOf(feature) {
             const { id, geometry, properties } = feature;
             const foreign = form.refuse?.(properties) ?? null;
-            if (foreign === null && isEmptyGeometry(geometry)) shapes.lost += 1;
+            const box = boxOfGeometry(geometry);
+            if (foreign === null && box === null) shapes.lost += 1;
             else if (foreign === null && (geometry as Geometry).type !== 'Point') shapes.drawn += 1;
-            const problem = foreign ?? geometryProblem(geometry, isOfUsAlone(name));
+            const problem = foreign ?? geometryProblem(geometry, box, isOfUsAlone(name));
             const record = problem ?? recordOf(feature as FileFeature & SiteRecord);
             if (typeof record === 'string') return record;
             if (isRepeated(record, report.files)) return 'a row that an earlier one repeats';
@@ -126,9 +127,8 @@ function keyIn(properties: FileFeature['properties'], column: string): SiteRecor
 }
 
 /** Why a geometry cannot be searched; null when it can. @param isOfUs the agency lists places of the US alone */
-function geometryProblem(geometry: unknown, isOfUs: boolean): string | null {
+function geometryProblem(geometry: unknown, box: Box | null, isOfUs: boolean): string | null {
   if (isEmptyGeometry(geometry)) return 'it has no geometry';
-  const box = boxOfGeometry(geometry);
   if (box === null) return 'its coordinates are not degrees of longitude and latitude';
   return isOfUs ? placeProblem(box) : null;
 }

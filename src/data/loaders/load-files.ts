@@ -99,7 +99,7 @@ export async function loadParts(
             ? []
             : [`in ${counted(options.tiles.boxes.length, 'tile')}`]),
           ...(drawn > 0 && lost > 0
-            ? [`without ${counted(lost, 'record')} that had no outline`]
+            ? [`without ${counted(lost, 'record')} that had no outline in degrees`]
             : []),
         ].join(', ');
       },

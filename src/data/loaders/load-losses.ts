@@ -159,7 +159,8 @@ export function refuseTooFew(
 /** Of lines and outlines; one in a thousand may be damaged at the publisher. */
 const MOST_WITHOUT_GEOMETRY = 0.001;
 
-/** Refuses lines and outlines of which too many have no geometry: a count near them would be too low.
+/** Refuses lines and outlines of which too many have no geometry in degrees: a count near them would be too low, and a place in them
+ * would be taken for one outside of the layer.
  * @throws PerilbookError SERVICE_DATA; its context names the states */
 export function refuseLostShapes(
   dataset: DatasetName,
@@ -170,12 +171,12 @@ export function refuseLostShapes(
   );
   const problems = lost.map(({ of, drawn, lost }) => ({
     state: typeof of === 'string' ? of : WHOLE_US,
-    problem: `${grouped(lost)} of ${counted(drawn + lost, 'outline')} have no geometry`,
+    problem: `${grouped(lost)} of ${counted(drawn + lost, 'outline')} have no geometry in degrees`,
   }));
   refuseLoad(
     dataset,
     problems,
-    'Get the file without simplification, or add --replace to load the others.',
+    'Get the file in degrees and without simplification, or add --replace to load the others.',
   );
 }
 

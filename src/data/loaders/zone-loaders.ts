@@ -73,15 +73,15 @@ export function polygonLoader(layer: PolygonLayer, describe: string): Loader {
             return featuresIn(path, options, report);
           },
           recordsOf({ geometry, properties }) {
-            if (isEmptyGeometry(geometry)) {
+            const type = (geometry as { type?: unknown } | null)?.type;
+            const box = boxOfGeometry(geometry);
+            if ((type !== 'Polygon' && type !== 'MultiPolygon') || box === null) {
               shapes.lost += 1;
-              return 'it has no geometry';
+              return isEmptyGeometry(geometry)
+                ? 'it has no geometry'
+                : 'it is not a polygon in degrees';
             }
             shapes.drawn += 1;
-            const type = (geometry as { type?: unknown }).type;
-            const box = boxOfGeometry(geometry);
-            if ((type !== 'Polygon' && type !== 'MultiPolygon') || box === null)
-              return 'it is not a polygon in degrees';
             const elsewhere = placeProblem(box);
             if (elsewhere !== null) return elsewhere;
             const constants = sourceOf(layer, file)?.set ?? {};

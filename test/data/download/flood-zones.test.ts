@@ -120,7 +120,7 @@ test('outlines without a geometry are asked for again; one that has none is left
     ZONES.map((row, index) => (index % every === 7 ? { ...row, geometry: null as never } : row));
   const { mirror, get, counts } = await serving(t, { rows: without(1_600) });
   const one = await get('--states', 'VA');
-  assert.match(one.stderr, /to 2019-03-05, without 1 record that had no outline/);
+  assert.match(one.stderr, /to 2019-03-05, without 1 record that had no outline in degrees/);
   assert.deepEqual(counts(), { panel: 1, zone: IN_VIRGINIA - 1 });
   mirror.layers.set(`${NFHL}/28`, {
     ...mirror.layers.get(`${NFHL}/28`)!,
@@ -128,7 +128,7 @@ test('outlines without a geometry are asked for again; one that has none is left
     edited: 7,
   });
   const many = await get('--states', 'VA');
-  assert.match(many.stderr, /outlines have no geometry/);
+  assert.match(many.stderr, /outlines have no geometry in degrees/);
   assert.deepEqual(counts(), { panel: 1, zone: IN_VIRGINIA - 1 });
 });
 

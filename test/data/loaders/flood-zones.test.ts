@@ -149,11 +149,14 @@ test('rows that are no zones are rejected with the reason, and wrong files, cut 
     { geometry: square(-77.4, 38.8, 0.01), properties: { ...ZONE, DFIRM_ID: 'x' } },
     { geometry: square(-77.4, 38.8, 0.01), properties: { ...ZONE, FLD_ZONE: ' ' } },
   ]);
-  assert.deepEqual(reasons(await load('flood-zones', fileOf(t, 'bad.geojson', bad))), [
-    'it is not a polygon in degrees',
-    'its DFIRM_ID does not begin with the code of a state',
-    'it has neither FLD_ZONE nor FIRM_PAN',
-  ]);
+  assert.deepEqual(
+    reasons(await load('flood-zones', fileOf(t, 'bad.geojson', bad), { replace: true })),
+    [
+      'it is not a polygon in degrees',
+      'its DFIRM_ID does not begin with the code of a state',
+      'it has neither FLD_ZONE nor FIRM_PAN',
+    ],
+  );
   const good = stored(database);
   const refused = async (text: string, message: RegExp) => {
     await assert.rejects(load('flood-zones', fileOf(t, 'x.geojson', text)), {
@@ -181,7 +184,8 @@ test('rows that are no zones are rejected with the reason, and wrong files, cut 
     { geometry: square(-77.4, 38.8, 0.01), properties: ZONE },
     { geometry: null, properties: ZONE },
   ]);
-  await refused(lost, /1 of 2 outlines have no geometry/);
+  await refused(lost, /1 of 2 outlines have no geometry in degrees/);
+  await refused(bad, /2 of 5 outlines have no geometry in degrees/);
 });
 
 test('maps that are not in force are left out, the zones of their studies too, and told', async (t) => {

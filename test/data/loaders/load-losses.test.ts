@@ -203,7 +203,7 @@ const parksWith = (t: TestContext, drawn: number, lost: readonly unknown[]) =>
     ]),
   );
 
-test('outlines without a geometry: few are told and stay known, more are refused', async (t) => {
+test('outlines without a geometry in degrees: few are told and stay known, more are refused', async (t) => {
   const { database, load } = loading(t);
   const empty = { type: 'Polygon', coordinates: [] };
   const few = await load('parks', parksWith(t, 1_999, [null, empty]), {
@@ -211,11 +211,14 @@ test('outlines without a geometry: few are told and stay known, more are refused
     vintage: '2024',
   });
   assert.deepEqual(rejects(few), [['it has no geometry', 2, 1]]);
-  assert.equal(few.vintage, '2024, without 2 records that had no outline');
+  assert.equal(few.vintage, '2024, without 2 records that had no outline in degrees');
   assert.equal(describeData(database).datasets[0]!.vintage, few.vintage);
 
-  const many = parksWith(t, 1_997, [null, empty, { type: 'GeometryCollection', geometries: [] }]);
-  const tooMany = { code: 'SERVICE_DATA', message: /3 of 2,000 outlines have no geometry/ };
+  const many = parksWith(t, 1_997, [null, empty, outline(260)]);
+  const tooMany = {
+    code: 'SERVICE_DATA',
+    message: /3 of 2,000 outlines have no geometry in degrees/,
+  };
   await assert.rejects(load('parks', many, { states: ['VA'] }), tooMany);
   assert.equal((await load('parks', many, { states: ['VA'], replace: true })).records, 1_997);
 });
