@@ -17,7 +17,7 @@ import { outdatedText } from '../../data/sources/layer-sources.ts';
 import { openDataReadOnly } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import type { ZoneRecord } from '../../data/tables/records.ts';
-import { kindOf, shownClass } from '../../data/zones/zone-layer.ts';
+import { isUndescribed, kindOf, shownClass } from '../../data/zones/zone-layer.ts';
 import { readLayer } from '../../job/read-layers.ts';
 import { type CliContext, print, printJson, sayJson } from '../frame/context.ts';
 import type { LayerCheckJson, LayerClassJson, LayerDataJson } from '../json/check-json.ts';
@@ -74,7 +74,8 @@ async function readData(layer: LayerDescription, files: readonly string[]): Prom
       const counted = classes.get(value)?.polygons ?? 0;
       classes.set(value, {
         value,
-        class: ranked.kind === null ? null : shownClass(layer, ranked, code),
+        class:
+          ranked.kind === null || isUndescribed(ranked) ? null : shownClass(layer, ranked, code),
         means: ranked.kind?.means ?? 'zone',
         polygons: counted + 1,
       });
@@ -107,7 +108,9 @@ function checkLines(check: LayerCheckJson, layer: LayerDescription | null): stri
       ? counted(data.rows, 'row')
       : `${grouped(data.loaded)} of ${counted(data.rows, 'row')}`;
   const meaning = ({ class: name, means }: LayerClassJson) =>
-    means === 'unstudied' ? 'not studied: unknown' : (name ?? 'not in the description');
+    means === 'unstudied'
+      ? `not ${name === null ? 'in the description' : 'studied'}: unknown`
+      : (name ?? 'not in the description');
   return [
     ...lines,
     `would load ${used}${data.vintage === '' ? '' : `, ${data.vintage}`}`,
@@ -115,7 +118,10 @@ function checkLines(check: LayerCheckJson, layer: LayerDescription | null): stri
     ...data.notes.map((note) => `  ${note}`),
     ...(data.classes.length > 0 ? ['published value: class, rows'] : []),
     ...listed(
-      data.classes.map((found) => [found.value, `${meaning(found)}, ${grouped(found.polygons)}`]),
+      data.classes.map((found) => [
+        found.value || '(empty)',
+        `${meaning(found)}, ${grouped(found.polygons)}`,
+      ]),
     ),
   ];
 }

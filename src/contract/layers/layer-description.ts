@@ -173,7 +173,7 @@ export const layerSchema = z.strictObject({
     .union([z.enum(['first', 'last', 'refuse']), z.strictObject({ after: word })])
     .optional()
     .describe(
-      'where an unknown class stands in the order, or refuse; default: first, it is not taken for safe',
+      'where an unknown class stands in the order, or refuse: its places are unknown; default: first, it is not taken for safe',
     ),
   outside: z
     .enum(['none', 'unknown'])

@@ -2,12 +2,12 @@ import { basename } from 'node:path';
 import type { PolygonLayer } from '../../contract/layers/layer-description.ts';
 import { countiesServedBy, readAreaCode } from '../tables/area-codes.ts';
 import type { ZoneRecord } from '../tables/records.ts';
-import { kindOf, storedFacts } from '../zones/zone-layer.ts';
+import { storedFacts } from '../zones/zone-layer.ts';
 import { zoneDatasetOf } from '../zones/zone-layers.ts';
 import { pickProperties, tableRows } from './agency-table.ts';
 import { inTurn, type Loader, type LoadReporter } from './loader.ts';
 import { vintageByColumns } from './vintages.ts';
-import { NumberRemarks, textReader } from './zone-loaders.ts';
+import { textReader, ZoneRemarks } from './zone-loaders.ts';
 
 type AreaLayer = PolygonLayer & { readonly area: NonNullable<PolygonLayer['area']> };
 
@@ -24,7 +24,7 @@ export function areaLayerLoader(layer: AreaLayer): Loader {
       const vintage = vintageByColumns(
         typeof said === 'object' ? { names: said.from, as: said.as } : undefined,
       );
-      const remarks = new NumberRemarks(layer);
+      const remarks = new ZoneRemarks(layer);
       async function* records() {
         yield* inTurn(files, report, (file) =>
           tableRows<ZoneRecord>(file, (columns) => {
@@ -49,7 +49,7 @@ function recordReader(
   codes: number,
   names: readonly string[],
   seeVintage: (properties: Record<string, unknown>) => void,
-  remarks: NumberRemarks,
+  remarks: ZoneRemarks,
   report: LoadReporter,
 ) {
   const textOf = textReader();
@@ -60,11 +60,9 @@ function recordReader(
     const properties = pickProperties(names, cells, new Set());
     const text = (columns: readonly string[] = []) => textOf(properties, columns);
     const code = layer.class?.constant ?? text(layer.class?.from);
-    if (code === '') return `it has no ${layer.class?.from?.[0]}`;
-    if (layer.unknown_class === 'refuse' && kindOf(layer, { code, subtype: '' }).kind === null)
-      return `its class ${JSON.stringify(code)} is not in the description`;
+    remarks.seeClass({ code, subtype: '' });
     seeVintage(properties);
-    const facts = storedFacts(layer, text, remarks.add);
+    const facts = storedFacts(layer, text, remarks.seeNumber);
     const areas = level === 'county' ? countiesServedBy(found.geoid) : [found.geoid];
     return areas.map((geoid) => ({
       ...{ kind: 'zone', geoid: basename(file), code, detail: '', geometry: null },

@@ -11,12 +11,14 @@ import type { ZoneRecord } from '../tables/records.ts';
 import { spellingsOf, stateOf } from '../tables/states.ts';
 import { stateAt } from '../tables/states-near.ts';
 import {
+  isUndescribed,
   kindOf,
   type NumberRemark,
   type StoredFacts,
   storedFacts,
   subtypeOf,
   valueIn,
+  type ZoneName,
 } from '../zones/zone-layer.ts';
 import { zoneDatasetOf } from '../zones/zone-layers.ts';
 import { propertyFinder } from './agency-table.ts';
@@ -54,7 +56,7 @@ export function polygonLoader(layer: PolygonLayer, describe: string): Loader {
       );
       const textOf = textReader();
       const shapes = { drawn: 0, lost: 0 };
-      const remarks = new NumberRemarks(layer);
+      const remarks = new ZoneRemarks(layer);
       let pending: ReadonlySet<string> = new Set();
       let file = '';
       return {
@@ -103,21 +105,17 @@ export function polygonLoader(layer: PolygonLayer, describe: string): Loader {
             }
             const own = { geoid, geometry: geometry as Polygon | MultiPolygon };
             const code = layer.class?.constant ?? text(layer.class?.from);
-            if (code !== '') {
+            // Without a class it is unknown; left out, its places would be outside of the layer.
+            if (code !== '' || sheets === undefined) {
               if (pending.has(geoid)) return `the map of its study is ${NOT_IN_FORCE}`;
               const detail = valueIn(layer, subtypeOf(layer, text(layer.class?.detail)));
-              if (
-                layer.unknown_class === 'refuse' &&
-                kindOf(layer, { code, subtype: detail }).kind === null
-              )
-                return `its class ${JSON.stringify(code)} is not in the description`;
+              remarks.seeClass({ code, subtype: detail });
               if (sheets === undefined) vintage.see(properties);
-              const facts = storedFacts(layer, text, remarks.add);
+              const facts = storedFacts(layer, text, remarks.seeNumber);
               return [{ ...own, kind: 'zone', code, detail, facts: withNewest(facts) }];
             }
-            const sheet = valueIn(layer, text(sheets?.code));
-            if (sheets === undefined || sheet === '')
-              return `it has ${sheets === undefined ? 'no' : 'neither'} ${classColumns.join(' nor ')}`;
+            const sheet = valueIn(layer, text(sheets.code));
+            if (sheet === '') return `it has neither ${classColumns.join(' nor ')}`;
             if (isPending(sheets, text)) return `it is a sheet of the map that is ${NOT_IN_FORCE}`;
             vintage.see(properties);
             return [
@@ -187,22 +185,31 @@ async function pendingStudies(
   return new Set([...pending].filter((id) => !effective.has(id)));
 }
 
-/** Counts what is to be told of numbers. */
-export class NumberRemarks {
+/** Counts what is to be told of the values of a layer. */
+export class ZoneRemarks {
   readonly #layer: PolygonLayer;
   readonly #counts = new Map<string, number>();
+  #undescribed = 0;
 
   constructor(layer: PolygonLayer) {
     this.#layer = layer;
   }
 
-  add = ({ column, about }: NumberRemark): void => {
+  seeClass(name: ZoneName): void {
+    if (isUndescribed(kindOf(this.#layer, name))) this.#undescribed += 1;
+  }
+
+  seeNumber = ({ column, about }: NumberRemark): void => {
     const key = `${column} ${about}`;
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
   };
 
   notes(): string[] {
     const notes: string[] = [];
+    if (this.#undescribed > 0)
+      notes.push(
+        `${counted(this.#undescribed, 'row')} whose class is empty or refused: their places are unknown.`,
+      );
     for (const [name, { from, unit, least, most }] of Object.entries(this.#layer.columns ?? {})) {
       const of = (about: NumberRemark['about']) => this.#counts.get(`${name} ${about}`) ?? 0;
       const [beyond, unknown, assumed] = [of('range'), of('unknown unit'), of('assumed unit')];

@@ -27,7 +27,6 @@ export function createCodeValues(
     const worst = new Map<string, RankedRow>();
     for (const { code, facts } of rows.iterate()) {
       const ranked = kindOf(layer, { code, subtype: '' });
-      if (ranked.kind?.means === 'unstudied') continue;
       const { area = '', facts: own } = JSON.parse(facts) as StoredFacts;
       const before = worst.get(area);
       if (before === undefined || ranked.rank < before.rank)
@@ -44,7 +43,9 @@ export function createCodeValues(
   return (code) => {
     const row = rowOf(code);
     if (row !== undefined) {
-      const isZone = row.kind?.means !== 'none';
+      const means = row.kind?.means ?? 'zone';
+      if (means === 'unstudied') return null;
+      const isZone = means !== 'none';
       return { ...NOTHING, zone: shownClass(layer, row, row.code), facts: isZone ? row.facts : {} };
     }
     const isCovered = states === null || states.includes(stateOf(code));

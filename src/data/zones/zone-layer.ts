@@ -25,7 +25,7 @@ interface ZoneKind {
   readonly name: string;
   /** Whether it is a special area; null if the agency leaves that open. */
   readonly special: boolean | null;
-  /** `none`: looked at, and no zone. `unstudied`: a place in it gets no answer. */
+  /** `none`: looked at, and no zone. `unstudied`: a place in it gets no answer, and is not taken for one outside of the layer. */
   readonly means: 'zone' | 'none' | 'unstudied';
 }
 
@@ -67,8 +67,10 @@ const rankingOf = memo((layer: PolygonLayer) => {
     if (isNone(name.code)) return { rank: classes.length + 1, kind: NONE };
     const rank = classes.findIndex(({ fits }) => fits(name));
     if (rank >= 0) return { rank, kind: classes[rank]!.kind };
-    return name.code === constant
-      ? { rank: 0, kind: { name: constant, special: null, means: 'zone' } }
+    if (name.code === constant)
+      return { rank: 0, kind: { name: constant, special: null, means: 'zone' } };
+    return name.code === '' || unknown === 'refuse'
+      ? { rank: LAST, kind: UNDESCRIBED }
       : { rank: unknownRank, kind: null };
   };
 });
@@ -81,6 +83,12 @@ const NO_MATCH: {
 } = {};
 const NONE: ZoneKind = { name: 'none', special: null, means: 'none' };
 const UNSTUDIED: ZoneKind = { name: '', special: null, means: 'unstudied' };
+const UNDESCRIBED: ZoneKind = { ...UNSTUDIED };
+
+/** Whether a class is empty, or one that the description refuses. */
+export function isUndescribed({ kind }: RankedKind): boolean {
+  return kind === UNDESCRIBED;
+}
 
 /** Two spellings of a value: without case, and a number however it is written. */
 function keyOf(text: string): string {
