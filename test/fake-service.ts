@@ -36,6 +36,8 @@ export interface Fault {
   readonly headers?: Readonly<Record<string, string>>;
   /** The answer is charged and never arrives. */
   readonly isLost?: true;
+  /** The answer is charged, and the connection ends before its last byte. */
+  readonly isCut?: true;
   /** The answer is for another place: charged, and of no use. */
   readonly isElsewhere?: true;
   /** The credits that header and `meta` state. */
@@ -98,8 +100,13 @@ export async function fakeService(
       answer.status === real.status ? (fault.cost ?? real.headers.get('x-credit-cost')) : null;
     const sample = real.headers.get(HEADERS.sampleData);
     const all = { 'content-type': 'application/json', 'x-credit-cost': String(cost ?? 0) };
-    response.writeHead(answer.status, { ...all, ...(sample && { [HEADERS.sampleData]: sample }) });
-    response.end(answer.body);
+    const length = fault.isCut && { 'content-length': Buffer.byteLength(answer.body) + 1 };
+    response.writeHead(answer.status, {
+      ...{ ...all, ...length },
+      ...(sample && { [HEADERS.sampleData]: sample }),
+    });
+    if (!fault.isCut) return void response.end(answer.body);
+    response.write(answer.body, () => response.destroy());
   });
   const script = (next: readonly Fault[]) => {
     [faults, requests] = [next, 0];

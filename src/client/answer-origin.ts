@@ -66,11 +66,11 @@ export class AnswerOrigin {
 }
 
 function elsewhere(verdict: Extract<Verdict, { kind: 'answered' }>, asked: Location): Malformed {
-  const { charged, discrepancy, unbelievable, requestId, rate, resolved } = verdict;
+  const { charged, stated, discrepancy, unbelievable, requestId, rate, resolved } = verdict;
   const meters = Math.max(1, Math.round(distanceMeters(asked, resolved)));
   const message = `The answer is for another location (${meters} m away): it came from ${CACHE}`;
-  const stated = { charged, discrepancy, unbelievable, requestId, rate };
-  return { kind: 'malformed', reason: 'elsewhere', message, ...stated };
+  const cost = { charged, stated, discrepancy, unbelievable };
+  return { kind: 'malformed', reason: 'elsewhere', message, ...cost, requestId, rate };
 }
 
 function asUnexplained(verdict: Rejected | NoData): Refused {

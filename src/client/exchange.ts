@@ -29,6 +29,8 @@ interface TransportFailure {
   readonly reached: 'never' | 'maybe';
   readonly code: FailureCode;
   readonly message: string;
+  /** Of an answer that began and did not arrive whole: it may state what the call cost. Empty where none began. */
+  readonly headers: HeaderMap;
   readonly elapsedMs: number;
 }
 

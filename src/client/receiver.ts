@@ -134,6 +134,7 @@ export class Receiver implements AnswerHandler {
       reached: this.#started ? 'maybe' : 'never',
       code,
       message: this.#options.redactor.text(message),
+      headers: this.#headers,
       elapsedMs: this.#options.elapsed(),
     });
   }

@@ -1,3 +1,4 @@
+import { isDecimalNumber } from '../base/decimal-number.ts';
 import { type Call, CREDITS, scopeOf } from '../contract/credits.ts';
 import { HEADERS } from '../contract/headers.ts';
 import { topicOf } from '../contract/topics.ts';
@@ -26,6 +27,8 @@ import { DENIALS, plainCode, SCOPE_CODE, type StatusKind, statusKind } from './s
 interface VerdictBase {
   /** Credits that this exchange cost; `unknown` where only the provider's bill can tell. */
   readonly charged: number | 'unknown';
+  /** The highest cost that the service states; 0 for none. */
+  readonly stated: number;
   /** How the stated cost or `meta` departs from the contract. */
   readonly discrepancy: string | null;
   /** The stated and the expected cost, where no call costs what is stated: the run stops. Null for a cost that is believed. */
@@ -105,15 +108,17 @@ export function findVerdict(
   toFields: ToFields,
 ): Verdict {
   if (exchange.kind === 'failure') {
-    const { reached, code, message } = exchange;
-    const charged = reached === 'never' ? 0 : 'unknown';
+    const { reached, code, message, headers } = exchange;
+    const { stated, note, unbelievable } = readCost(headers[HEADERS.creditCost], undefined, sent);
     return {
       kind: 'transport',
-      charged,
+      // A service may take a charge back when its answer did not arrive, so a stated cost is not certain.
+      charged: reached === 'never' ? 0 : 'unknown',
+      stated,
       code,
       message,
-      discrepancy: null,
-      unbelievable: null,
+      discrepancy: stated > 0 ? note : null,
+      unbelievable,
       requestId: null,
       rate: NO_RATE,
     };
@@ -136,6 +141,7 @@ function ofAnswer(
   const cost = readCost(headers[HEADERS.creditCost], reading.creditCost, sent);
   const base = {
     discrepancy: [cost.note, reading.metaNote].filter((note) => note !== null).join('; ') || null,
+    stated: cost.stated,
     unbelievable: cost.unbelievable,
     requestId: reading.requestId,
     rate: readRate(headers, now),
@@ -186,7 +192,7 @@ interface Cost {
 const MOST_CREDIBLE_COST = 1_000;
 
 /** The most that the ledger counts for one call: a garbled header of 15 digits is no number of credits. */
-const MOST_COUNTED = 1_000_000;
+export const MOST_COUNTED = 1_000_000;
 
 function readCost(header: string | undefined, meta: unknown, { call, price }: PricedCall): Cost {
   const inHeader = statedFigures(header);
@@ -218,14 +224,20 @@ function readCost(header: string | undefined, meta: unknown, { call, price }: Pr
   };
 }
 
-/** All figures of a stated cost, rounded up: a header that came twice has two (`5, 5`). */
+/** All figures of a stated cost, rounded up: a header that came twice has two (`5, 5`). However large: what no call costs is no reason to
+ * believe that it cost the usual. */
 function statedFigures(stated: unknown): number[] {
-  if (typeof stated !== 'number' && typeof stated !== 'string') return [];
-  return String(stated)
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => /^\d{1,15}(\.\d{1,9})?$/.test(part))
-    .map((part) => Math.ceil(Number(part)));
+  const figures =
+    typeof stated === 'string'
+      ? stated
+          .split(',')
+          .map((part) => part.trim())
+          .filter(isDecimalNumber)
+          .map(Number)
+      : typeof stated === 'number'
+        ? [stated]
+        : [];
+  return figures.filter((figure) => figure >= 0).map(Math.ceil);
 }
 
 function ofStatus(exchange: Received, sent: PricedCall, now: number): Verdict {
@@ -246,6 +258,7 @@ function ofStatus(exchange: Received, sent: PricedCall, now: number): Verdict {
     discrepancy: isCharged
       ? `the service states a cost of ${cost.stated} for a failure (${status})`
       : null,
+    stated: cost.stated,
     unbelievable: cost.unbelievable,
   };
   const reason = withReason(status, error);

@@ -144,6 +144,7 @@ test('an answer tells the time, unless it comes from a cache', () => {
     reached: 'maybe',
     code: 'BROKEN',
     message: '',
+    headers: {},
     elapsedMs: 1,
   };
   assert.equal(parseDate(failure), null);

@@ -55,6 +55,8 @@ for (const [header, meta, charged, discrepancy] of [
   ['1001', 1001, 1_001, /1001 in the header and 1001 in meta/],
   ['999999999999999', 35, 1_000_000, /999999999999999 in the header and 35 in meta/],
   [undefined, 1, 35, /a cost of 1 in meta/],
+  ['99999999999999999999', 35, 1_000_000, /100000000000000000000 in the header and 35 in meta/],
+  ['-70', 35, 35, null],
 ] as const) {
   test(`an answer that costs ${header} in the header and ${JSON.stringify(meta)} in meta is charged ${charged}`, () => {
     const verdict = findVerdict(
@@ -68,6 +70,13 @@ for (const [header, meta, charged, discrepancy] of [
     assert.equal(verdict.unbelievable, charged > 1_000 ? verdict.discrepancy : null);
   });
 }
+
+test('a figure beyond all numbers is a stated cost', () => {
+  const body = JSON.stringify(withCost(1)).replace('"credit_cost":1', '"credit_cost":1e400');
+  const verdict = findVerdict(received(200, body));
+  assert.equal(verdict.charged, 1_000_000);
+  assert.match(verdict.unbelievable ?? '', /a cost of Infinity in meta/);
+});
 
 test('an answer that could not be read on this side costs what its header says', () => {
   for (const [headers, charged] of [
@@ -367,8 +376,22 @@ test('an answer is sample data where its header or its meta says so', () => {
 
 test('a failure is charged only if it may have reached the service', () => {
   const failure = { kind: 'failure', code: 'BROKEN', message: 'm', elapsedMs: 1 } as const;
-  assert.equal(findVerdict({ ...failure, reached: 'never' }).charged, 0);
-  assert.equal(findVerdict({ ...failure, reached: 'maybe' }).charged, 'unknown');
+  const none = { ...failure, headers: {} };
+  assert.equal(findVerdict({ ...none, reached: 'never' }).charged, 0);
+  assert.equal(findVerdict({ ...none, reached: 'maybe' }).charged, 'unknown');
+  // An answer that did not arrive whole has stated its cost in its head.
+  for (const [cost, stated, isBelieved] of [
+    ['35', 35, true],
+    ['40', 40, true],
+    ['1', 1, true],
+    ['1001', 1_001, false],
+  ] as const) {
+    const headers = { 'x-credit-cost': cost };
+    const verdict = findVerdict({ ...failure, headers, reached: 'maybe' });
+    assert.deepEqual([verdict.charged, verdict.stated], ['unknown', stated]);
+    assert.equal(verdict.discrepancy === null, cost === '35');
+    assert.equal(verdict.unbelievable === null, isBelieved);
+  }
 });
 
 test('404 with the code NO_DATA is a fact about the place, and free; any other 404 is a refusal', () => {

@@ -49,6 +49,8 @@ interface Deed {
   readonly header: readonly number[] | null;
   readonly meta: number | null;
   readonly wait: string | null;
+  /** The connection ends in the middle of the answer; only the header states a cost then. */
+  readonly isCut: boolean;
 }
 
 const figure = fc.oneof(
@@ -65,6 +67,7 @@ const deed = (status: fc.Arbitrary<number>, isStated: boolean): fc.Arbitrary<Dee
     header: isStated ? header : fc.constant(null),
     meta: isStated ? meta : fc.constant(null),
     wait: fc.option(fc.constantFrom('0', '1', '2', '30'), { freq: 1 }),
+    isCut: fc.constantFrom(true, false, false, false),
   });
 const failing = fc.oneof(
   fc.integer({ min: 400, max: 599 }),
@@ -100,19 +103,22 @@ interface Sent {
 async function serveDeeds(t: TestContext) {
   let deeds: Deed[] = [];
   let sent: Sent[] = [];
-  const url = await serveHttp(t, (request, response) => {
+  const url = await serveHttp(t, async (request, response) => {
     const asked = new URL(request.url!, 'http://127.0.0.1');
     const [, , topic, bundle] = asked.pathname.split('/');
     const call: Call = isTopicSlug(topic!)
       ? { kind: 'single', topic }
       : { kind: bundle as 'standard' | 'enterprise' };
-    const { status = 200, words, header = null, meta = null, wait = null } = deeds.shift() ?? {};
+    const deed: Partial<Deed> = deeds.shift() ?? {};
+    const { status = 200, words, header = null, meta = null, wait = null, isCut = false } = deed;
     const isAnswer = status === 200;
+    const isWhole = !(isAnswer && isCut);
     const price = CREDITS[call.kind];
     const figures = header ?? (isAnswer ? [price] : []);
     const inMeta = meta ?? (isAnswer ? price : null);
-    const stated = Math.max(isAnswer ? price : 0, ...figures, inMeta ?? 0);
-    sent.push({ target: request.url!, stated, isAnswer, isPaidFailure: !isAnswer && stated > 0 });
+    const stated = Math.max(isAnswer ? price : 0, ...figures, isWhole ? (inMeta ?? 0) : 0);
+    const isPaidFailure = !isAnswer && stated > 0;
+    sent.push({ target: request.url!, stated, isAnswer: isAnswer && isWhole, isPaidFailure });
     const [lat, lng] = ['lat', 'lng'].map((name) => Number(asked.searchParams.get(name)));
     const envelope = envelopeOf(call, { lat: lat!, lng: lng! });
     const costs = inMeta === null ? {} : { credit_cost: inMeta };
@@ -125,11 +131,13 @@ async function serveDeeds(t: TestContext) {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     response.writeHead(status, {
       'content-type': 'application/json',
-      'content-length': Buffer.byteLength(text),
+      'content-length': Buffer.byteLength(text) + (isWhole ? 0 : 1),
       ...(figures.length > 0 && { [HEADERS.creditCost]: figures.join(', ') }),
       ...(wait !== null && !isAnswer && { [HEADERS.retryAfter]: wait }),
     });
-    response.end(text);
+    if (isWhole) return void response.end(text);
+    await new Promise((resolve) => response.write(text, resolve));
+    response.destroy();
   });
   return {
     url,

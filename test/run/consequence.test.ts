@@ -17,13 +17,14 @@ import { envelopeOf, findVerdict, NOW, PLACE, received, STANDARD } from '../clie
 import { MovedClock } from '../moved-clock.ts';
 
 const HAIL: Call = { kind: 'single', topic: 'hail' };
-const unsent: Exchange = {
+const unsent = {
   kind: 'failure',
   reached: 'never',
   code: 'CONNECT',
   message: 'refused',
+  headers: {},
   elapsedMs: 1,
-};
+} as const satisfies Exchange;
 const lost: Exchange = { ...unsent, reached: 'maybe', code: 'BROKEN', message: 'cut' };
 const failedEnvelope = {
   ...envelopeOf(HAIL),
@@ -52,6 +53,7 @@ function consequence(
 /** The last attempt: nothing is tried again. */
 const LAST = { tried: { ...NOTHING_TRIED, failures: 3, inDoubt: 1 } };
 const AGAIN: Partial<TriedCall> = { standing: 'topic_unavailable' };
+const costs = (figure: string) => ({ 'x-credit-cost': figure });
 const WAIT = { 'retry-after': '3600' };
 const PAGE = '<!doctype html><title>Forbidden</title>';
 const ELSEWHERE = { location: 'https://a.example' };
@@ -169,6 +171,22 @@ const TABLE: readonly (readonly [
   ['failed, and long', received(503, '', WAIT), 'free 0 | - | - | failed | stop service_down'],
   ['not connected', unsent, 'free 0 | - | - | failed | retry'],
   ['answer lost', lost, 'unknown 15 | - | - | failed | retry'],
+  [
+    'answer cut, and dearer',
+    { ...lost, headers: costs('40') },
+    'unknown 40 | - | - | failed | retry',
+  ],
+  [
+    'answer cut, at the price',
+    { ...lost, headers: costs('15') },
+    'unknown 15 | - | - | failed | retry',
+  ],
+  ['answer cut, for less', { ...lost, headers: costs('1') }, 'unknown 15 | - | - | failed | retry'],
+  [
+    'answer cut, at no price',
+    { ...lost, headers: costs('99999999') },
+    'unknown 1000000 | - | - | failed | retry',
+  ],
   [
     'answer lost at last',
     lost,
@@ -407,9 +425,11 @@ test('what a call cost is the price from then on; without an answer only where i
     [answered, 'free', 0, 1, undefined],
     [rejected, 'free', 0, null, null],
     [failed, 'free', 0, null, undefined],
+    [failed, 'unknown', 2, 1, 2],
+    [failed, 'unknown', 1, null, undefined],
     [answered, 'unknown', 1, 2, undefined],
   ] as const) {
-    const whole = { ...told, ledger: { charge, credits }, alarm: null };
+    const whole = { ...told, ledger: { charge, credits }, stated: credits, alarm: null };
     const { price: kept } = settled(whole, HAIL, NOW - DAY, null, { charged });
     const words = `${JSON.stringify(told)} ${charge} ${credits} after ${charged}`;
     assert.deepEqual(

@@ -14,6 +14,7 @@ import { fc } from '../properties.ts';
 
 const NO_RATE: Rate = { remaining: null, resetMs: null, retryAfterMs: null };
 const common = {
+  stated: 0,
   discrepancy: null,
   unbelievable: null,
   message: 'm',

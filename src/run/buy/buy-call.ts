@@ -302,10 +302,9 @@ function carryOut(
 ): Charged<AttemptOutcome> {
   const { payer } = buying;
   const { call, permit } = ready;
-  const { alarm, ledger } = consequence;
-  const { charge, credits } = ledger;
+  const { credits } = consequence.ledger;
   if (settlement.price || consequence.answer !== null) payer.answered(call);
-  if (charge === 'charged' && alarm === null) payer.learnPrice(call, credits);
+  if (settlement.price?.credits) payer.learnPrice(call, settlement.price.credits);
   permit.refund(Math.max(0, permit.credits - credits));
   return { outcome: takeNextStep(buying, ready, consequence), credits };
 }

@@ -1,5 +1,5 @@
 import type { TopicReading } from '../../client/envelope.ts';
-import { isPaidFailure, type Verdict } from '../../client/verdict.ts';
+import { isPaidFailure, MOST_COUNTED, type Verdict } from '../../client/verdict.ts';
 import { columnsOf } from '../../columns/topic-columns.ts';
 import { type Answer, noDataAnswer, type TopicFailure } from '../../contract/answer.ts';
 import { type Call, contractPrice, priceItemOf, scopeOf } from '../../contract/credits.ts';
@@ -46,11 +46,13 @@ export interface Consequence {
   readonly health: HealthSignal;
   readonly unansweredSince: number | null;
   readonly next: NextStep;
+  /** The highest cost that the service states; 0 for none. */
+  readonly stated: number;
   /** Ends the run, whatever is next for this call: its cost cannot be believed. */
   readonly alarm: Stop | null;
 }
 
-/** How the ledger counts an attempt. A call that may have been charged counts with its expected price. */
+/** How the ledger counts an attempt. */
 export type LedgerEntry = Pick<
   Settlement,
   'charge' | 'credits' | 'outcome' | 'requestId' | 'exhausted'
@@ -80,17 +82,20 @@ export function decideConsequence(verdict: Verdict, context: TriedCall): Consequ
     health: healthOf(verdict, context),
     unansweredSince: since,
     next,
+    stated: verdict.stated,
     alarm: verdict.unbelievable === null ? null : unbelievableCost(verdict.unbelievable),
   };
 }
 
-/** What the ledger records of a call. An unknown charge is booked with the price, so that no sum is too low. */
+/** What the ledger records of a call. An unknown charge is booked with the price, or with the higher cost that the service states, so that no
+ * sum is too low. */
 export function ledgerEntry(verdict: Verdict, price: number): LedgerEntry {
-  const { kind, charged, message, discrepancy, requestId } = verdict;
+  const { kind, charged, stated, message, discrepancy, requestId } = verdict;
+  const unknown = Math.max(price, Math.min(stated, MOST_COUNTED));
   const parts = [kind, kind === 'answered' ? null : message, discrepancy];
   return {
     charge: charged === 'unknown' ? 'unknown' : charged > 0 ? 'charged' : 'free',
-    credits: charged === 'unknown' ? price : charged,
+    credits: charged === 'unknown' ? unknown : charged,
     outcome: parts.filter((part) => part !== null).join(': '),
     requestId: requestId ?? undefined,
     exhausted: kind === 'quota',
@@ -197,7 +202,7 @@ interface GrantedCall extends Pick<ClaimRequest, 'call' | 'wanted'> {
 export function makeSettlement(
   context: Pick<BuyingContext, 'plan' | 'freshness' | 'effects'>,
   { call, wanted, number, date, work, charged }: GrantedCall,
-  { ledger, answer, failure, key, alarm, refusal }: Consequence,
+  { ledger, answer, failure, key, stated, alarm, refusal }: Consequence,
 ): Settlement {
   const { plan, freshness, effects } = context;
   const now = effects.times.now();
@@ -220,26 +225,36 @@ export function makeSettlement(
     // A cost that cannot be believed is no price.
     price:
       alarm === null
-        ? priceLearned(ledger, charged, call, answer !== null || failure?.reason === 'rejected')
+        ? answer !== null || failure?.reason === 'rejected'
+          ? priceOfAnswer(ledger, charged, call)
+          : risenPrice(stated, charged, call)
         : undefined,
     refused: key === 'scope_denied' ? { scope: scopeOf(call), reason: refusal } : undefined,
   };
 }
 
-/** The price to keep: what the call cost, where the store has none that holds, or another. A free answer shows none, but the next need not go alone. What
- * was charged without an answer is no price unless it is higher: the next call goes alone again. */
-function priceLearned(
+/** The price to keep after an answer: what the call cost, where the store has none that holds, or another. A free answer shows none, but the
+ * next need not go alone. */
+function priceOfAnswer(
   { charge, credits }: Consequence['ledger'],
   charged: number | null,
   call: ClaimRequest['call'],
-  isAnswered: boolean,
 ): Settlement['price'] {
   const item = priceItemOf(call);
-  if (charge === 'charged') {
-    const isNews = isAnswered ? credits !== charged : credits > (charged ?? contractPrice(call));
-    return isNews ? { item, credits } : undefined;
-  }
-  return charge === 'free' && isAnswered && charged === null ? { item, credits: null } : undefined;
+  if (charge === 'charged') return credits === charged ? undefined : { item, credits };
+  return charge === 'free' && charged === null ? { item, credits: null } : undefined;
+}
+
+/** The price to keep after a call without an answer, whether it was charged or only may have been: a higher one alone. After any other the next
+ * call goes alone again. */
+function risenPrice(
+  stated: number,
+  charged: number | null,
+  call: ClaimRequest['call'],
+): Settlement['price'] {
+  return stated > (charged ?? contractPrice(call))
+    ? { item: priceItemOf(call), credits: stated }
+    : undefined;
 }
 
 function keepAnswers(
