@@ -1,10 +1,15 @@
-import { counted } from '../../base/format-numbers.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import { type County, countyName } from '../../geo/us-counties.ts';
+import type { County } from '../../geo/us-counties.ts';
+import {
+  COUNTIES_SHOWN,
+  countyLabel,
+  ELSEWHERE,
+  type LargestAreas,
+  largestAreas,
+} from './largest-areas.ts';
 import { HIGH, HIGHEST, type Scale, unansweredClass, VERY_HIGH } from './scales.ts';
 import { type CountedSum, LayerSums, type Sum, type SumOf } from './sums.ts';
 
-const COUNTIES_SHOWN = 20;
 const STATES_SHOWN = 12;
 const MOST_IN_SHOWN = 3;
 
@@ -16,19 +21,10 @@ interface SummedArea {
   readonly all: CountedSum;
 }
 
-/** Outside of every outline. */
-const ELSEWHERE = 'Elsewhere';
-
 const UNANSWERED = unansweredClass(HIGHEST);
 
-/** The largest states or counties, the rest together, and all. */
-export interface AreaList {
-  /** How many there are. */
-  readonly count: number;
-  /** Those with the largest value, or with most locations. */
-  readonly largest: readonly AreaFacts[];
-  /** The rest together; null for none. */
-  readonly others: AreaFacts | null;
+/** The states or counties with the largest value, or with most locations, the rest together, and all. */
+export interface AreaList extends LargestAreas<AreaFacts> {
   /** All together. */
   readonly all: AreaFacts;
 }
@@ -95,7 +91,7 @@ export function makeConcentration(layers: number): Concentration {
 
     totals(perils: readonly PerilLayer[], sumOf: SumOf): AreaTotals {
       const counties = [...sumsOf].map(([county, sums]) => ({
-        name: countyName(county) || ELSEWHERE,
+        name: countyLabel(county),
         state: county?.state.name ?? ELSEWHERE,
         sums,
         all: sums.counted(0),
@@ -116,12 +112,11 @@ export function makeConcentration(layers: number): Concentration {
         })),
       });
       const listOf = (areas: readonly SummedArea[], most: number): AreaList => {
-        const sorted = byValue(areas);
-        const rest = sorted.slice(most);
+        const { count, largest, others } = largestAreas(byValue(areas), most, addedUp);
         return {
-          count: areas.length,
-          largest: sorted.slice(0, most).map(factsOf),
-          others: rest.length === 0 ? null : factsOf(addedUp(counted(rest.length, 'other'), rest)),
+          count,
+          largest: largest.map(factsOf),
+          others: others && factsOf(others),
           all: factsOf(all),
         };
       };

@@ -3,11 +3,12 @@ import type { NaturalSlug } from '../../contract/topics.ts';
 import { topicOf } from '../../contract/topics.ts';
 import type { PlaceLosses } from '../../formats/packed/place-losses.ts';
 import { locationOf } from '../../geo/coordinates.ts';
-import { type County, countyAt, countyName } from '../../geo/us-counties.ts';
+import { type County, countyAt } from '../../geo/us-counties.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { Scan } from '../../run/scan/scan-input.ts';
 import { valueOfUnits } from '../../run/scan/value.ts';
 import { type LossAmounts, lossValues, sumLosses } from '../../run/write/loss-sums.ts';
+import { COUNTIES_SHOWN, countyLabel, type LargestAreas, largestAreas } from './largest-areas.ts';
 import type { PlaceLabel } from './named-rows.ts';
 import type { FileCurrencies } from './sums.ts';
 
@@ -31,14 +32,7 @@ export interface LossFacts {
     readonly annualLoss: number;
   }[];
   /** The counties with the largest losses. */
-  readonly counties: {
-    /** How many counties there are. */
-    readonly count: number;
-    /** The largest first. */
-    readonly largest: readonly LossOfCounty[];
-    /** The rest together; null for none. */
-    readonly others: LossOfCounty | null;
-  };
+  readonly counties: LargestAreas<LossOfCounty>;
   /** The places with the largest losses. */
   readonly locations: readonly (PlaceLabel & LossOfPlace)[];
 }
@@ -76,7 +70,6 @@ export interface CountedLosses extends Omit<LossFacts, 'locations'> {
   readonly locations: readonly (LossOfPlace & { readonly cell: number })[];
 }
 
-const COUNTIES_SHOWN = 20;
 const PLACES_SHOWN = 10;
 
 /** Adds up the losses by peril and county, and finds the largest. @returns null for a job without amounts of losses */
@@ -111,10 +104,9 @@ export function countLosses(
     own.annualLoss += of(lossOf[cell]!);
     counties.set(county, own);
   }
-  const largest = [...counties]
-    .map(([county, own]) => ({ name: countyName(county) || 'Elsewhere', ...own }))
+  const byLoss = [...counties]
+    .map(([county, own]) => ({ name: countyLabel(county), ...own }))
     .sort((a, b) => b.annualLoss - a.annualLoss || (a.name < b.name ? -1 : 1));
-  const rest = largest.slice(COUNTIES_SHOWN);
   const places = largestCells(lossOf, PLACES_SHOWN);
   const { layout } = scan;
   return {
@@ -123,11 +115,7 @@ export function countLosses(
     perils: sums.topics.map(({ topic, annualLoss }) => ({
       ...{ topic, title: topicOf(topic).title, annualLoss },
     })),
-    counties: {
-      count: largest.length,
-      largest: largest.slice(0, COUNTIES_SHOWN),
-      others: rest.length === 0 ? null : together(rest),
-    },
+    counties: largestAreas(byLoss, COUNTIES_SHOWN, addedUp),
     locations: places.map((cell) => {
       const { topic, rate } = highestRate(losses, cell);
       const value = valueOfCell(cell);
@@ -145,11 +133,11 @@ function valuesShown(scan: Scan, { shown }: FileCurrencies): LossAmounts | null 
   return all.length === 1 ? all[0]! : (all.find(({ currency }) => currency === shown) ?? null);
 }
 
-function together(counties: readonly LossOfCounty[]): LossOfCounty {
+function addedUp(name: string, counties: readonly LossOfCounty[]): LossOfCounty {
   const sum = (of: (county: LossOfCounty) => number) =>
     counties.reduce((total, county) => total + of(county), 0);
   return {
-    name: `${counties.length} other${counties.length === 1 ? '' : 's'}`,
+    name,
     locations: sum(({ locations }) => locations),
     value: sum(({ value }) => value),
     annualLoss: sum(({ annualLoss }) => annualLoss),
