@@ -67,7 +67,7 @@ export async function unopenedConnection(
       read.push({ ...anyKey, scopes: scopes && new Set(scopes) });
     }
   }
-  refuseKeyInAddress(baseUrl, read);
+  refuseKeyInNames(baseUrl, job.account.name, read);
   const named = { baseUrl, source: sourceName(baseUrl), sample: false, keys: read };
   return { kind: 'service', ...named, ...beside };
 }
@@ -197,7 +197,7 @@ export async function connect(
     for (const warning of [...exposedKeyFiles(keys), ...unencryptedKeys(baseUrl)])
       context.notice(warning);
     const read = await readKeys(keys, context.env, context.streams?.interrupt);
-    refuseKeyInAddress(baseUrl, read);
+    refuseKeyInNames(baseUrl, job.account.name, read);
     const proxy = proxyFor(baseUrl, context.env);
     if (proxy !== null) context.notice(proxyNotice(proxy));
     const named = { baseUrl, source: sourceName(baseUrl), sample: false, keys: read, proxy };
@@ -235,19 +235,22 @@ export function exposedKeyFiles(keys: readonly { readonly file?: string }[]): st
   });
 }
 
-/** The address of a service is kept in the store and shown; a key in it would be too. @throws USAGE */
-export function refuseKeyInAddress(
+/** The address of a service and the name of its account are kept in the store and shown; a key in them would be too. @throws USAGE */
+export function refuseKeyInNames(
   baseUrl: string,
+  account: string,
   keys: readonly { readonly secret: string }[],
 ): void {
   const secrets = keys.map(({ secret }) => secret).filter(Boolean);
-  if (makeRedactor(secrets).text(baseUrl) === baseUrl) return;
-  const hint = 'Leave the key out of base_url: it is sent in a request header.';
-  throw new PerilbookError(
-    'USAGE',
-    "The service's address has the API key in it, and is not shown",
-    hint,
-  );
+  const { text } = makeRedactor(secrets);
+  for (const [what, setting, name] of [
+    ["The service's address", 'base_url', baseUrl],
+    ["The account's name", 'account', account],
+  ] as const) {
+    if (text(name) === name) continue;
+    const hint = `Leave the key out of ${setting}: it is sent in a request header.`;
+    throw new PerilbookError('USAGE', `${what} has the API key in it, and is not shown`, hint);
+  }
 }
 
 /** A sentence where keys are sent to another machine without encryption. */

@@ -107,7 +107,15 @@ function accountName(
   service: ServiceSettings,
   subscription: Subscription,
 ): string {
-  if (service.kind === 'remote') return given ?? new URL(sourceName(service.baseUrl)).host;
+  if (service.kind === 'remote') {
+    const name = given ?? new URL(sourceName(service.baseUrl)).host;
+    if (!isSampleAccount(name)) return name;
+    throw new PerilbookError(
+      'JOB_FILE',
+      `account: ${name} is a name of the sample's accounts, whose credits nobody charges`,
+      'Give the account of the service another name: --account NAME, or account in the job file.',
+    );
+  }
   // A job of local data spends no account; `quota --account` names a paid one.
   if (service.kind === 'local' && given !== undefined) return given;
   return embeddedAccount(given, subscription);

@@ -10,7 +10,7 @@ import { PLACE_ORDERS } from '../geo/place-order.ts';
 import { encodingNamed } from '../rows/text-encoding.ts';
 import { readDatabaseName } from '../sql/database-name.ts';
 import { looksLikeKey } from './key-shapes.ts';
-import { DURATION, durationMs, listOf } from './setting-texts.ts';
+import { DURATION, durationMs, listOf, readAccountName } from './setting-texts.ts';
 import { topicNames } from './topic-choice.ts';
 
 /* The building blocks of the schemas in setting-table.ts. `meta` describes a check by a function for editors. */
@@ -242,6 +242,7 @@ export const SCHEMAS = {
     most === undefined ? z.int().min(least) : z.int().min(least).max(most),
   positive: z.number().positive(),
   oneOf: <const T extends readonly string[]>(...words: T) => z.enum(words),
+  accountName: named(readAccountName),
   outputPath: named(readPath),
   database: named(readDatabaseName),
   inputPaths: z.union([inputPath, z.array(inputPath).min(1)]),

@@ -194,7 +194,7 @@ const GROUPS = {
   'Money and time': {
     account: {
       help: "name of the account whose quota is spent (default: the service's host)",
-      schema: ({ text }) => text,
+      schema: ({ accountName }) => accountName,
       flags: { account: {} },
     },
     subscription: {

@@ -175,11 +175,13 @@ test('a key file that others can read: a warning with the command that closes it
   assert.match((await trial.run()).stderr, /mode 640/);
 });
 
-test('an address with the key in its path: refused before anything is kept, and not repeated', async () => {
+test('an address or an account with the key in it: refused before anything is kept, and not repeated', async () => {
   await using trial = await setup.trial(1, { cells: 1 });
-  const address = `http://127.0.0.1:1/${encodeURIComponent(trial.key)}`;
-  for (const words of ['plan book.csv', 'run book.csv --yes', 'service check --yes']) {
-    const said = `${words} --api-key-file key --store other.db --base-url ${address}`;
+  const [address, key] = ['http://127.0.0.1:1', encodeURIComponent(trial.key)];
+  const commands = ['plan book.csv', 'run book.csv --yes', 'service check --yes'];
+  const places = [`--base-url ${address}/${key}`, `--base-url ${address} --account x-${key}`];
+  for (const words of commands.flatMap((command) => places.map((at) => `${command} ${at}`))) {
+    const said = `${words} --api-key-file key --store other.db`;
     const { code, stdout, stderr } = await trial.alone(...wordsIn(said));
     assert.equal(code, 2, stderr);
     assert.match(stderr, /has the API key in it/);

@@ -5,6 +5,7 @@ import { NATURAL_SLUGS, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../src/co
 import { isUnlimited } from '../../src/job/account-settings.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
 import { relativeTo } from '../../src/job/merge-settings.ts';
+import { parseJobFile } from '../../src/job/read-job-file.ts';
 import { durationMs } from '../../src/job/setting-texts.ts';
 import { type Job, makeJob } from '../../src/job/settings.ts';
 import { parseTopics } from '../../src/job/topic-choice.ts';
@@ -156,6 +157,43 @@ test('a service without keys takes the one of the environment; its host names th
     keys: [{ env: 'PERILBOOK_API_KEY', scopes: null }],
   });
   assert.equal(account.name, 'h.example:8443');
+});
+
+test('the accounts of the sample are its own: their credits are called made up', () => {
+  const of = (account: string | undefined, base_url: string) =>
+    job({ ...(account !== undefined && { account }), service: { base_url } }).account.name;
+  for (const [account, address] of [
+    ['embedded', 'https://h.example'],
+    ['embedded-mine', 'https://h.example'],
+    [undefined, 'http://embedded'],
+    [undefined, 'http://embedded-api'],
+  ] as const) {
+    assert.throws(() => of(account, address), {
+      code: 'JOB_FILE',
+      message: /is a name of the sample's accounts/,
+      hint: /--account/,
+    });
+  }
+  assert.equal(of('mine', 'http://embedded'), 'mine');
+  assert.equal(of('Embedded', 'http://embedded'), 'Embedded');
+  assert.equal(of(undefined, 'http://embedded:8080'), 'embedded:8080');
+});
+
+test('the name of an account is read as one name, however it is written, or refused', () => {
+  const read = (account: string) => parseJobFile(JSON.stringify({ account }), 'job.yaml').account;
+  for (const written of ['acme', ' acme', 'acme\r', '"acme"', "'acme' "])
+    assert.equal(read(written), 'acme');
+  assert.equal(read('Jürgen & Co. (2)'), 'Jürgen & Co. (2)');
+  for (const [written, message] of [
+    [' ', /empty/],
+    ['""', /empty/],
+    ['$ACCOUNT', /variable ACCOUNT/],
+    ['%ACCOUNT%', /variable ACCOUNT/],
+    ['a\nb', /control character/],
+    ['a\u202eb', /control character/],
+    ['x'.repeat(201), /200 characters/],
+  ] as const)
+    assert.throws(() => read(written), { code: 'JOB_FILE', message }, JSON.stringify(written));
 });
 
 test('the scopes of a key may be written with the names of groups', () => {

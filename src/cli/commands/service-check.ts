@@ -6,7 +6,7 @@ import type { Exchange } from '../../client/exchange.ts';
 import { cleanText, makeRedactor } from '../../client/redact.ts';
 import { sourceName } from '../../contract/service-address.ts';
 import { distanceMeters } from '../../geo/coordinates.ts';
-import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../../host/connection.ts';
+import { exposedKeyFiles, refuseKeyInNames, unencryptedKeys } from '../../host/connection.ts';
 import type { KeySource } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
 import { proxyFor, proxyNotice } from '../../net/http-proxy.ts';
@@ -64,7 +64,7 @@ export const checkCommand: RunCommand<Flags<'service check'>> = async (context, 
   const { baseUrl, keys: sources } = serviceOf(job);
   for (const warning of unencryptedKeys(baseUrl)) say(context, warning);
   const keys = await readCheckKeys(context, sources[0]!, flags);
-  refuseKeyInAddress(baseUrl, keys);
+  refuseKeyInNames(baseUrl, job.account.name, keys);
   const location = {
     lat: parseCheckDegrees(flags, 'lat', DEFAULT_LOCATION.lat, 90),
     lng: parseCheckDegrees(flags, 'lng', DEFAULT_LOCATION.lng, 180),
