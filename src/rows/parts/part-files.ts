@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { PerilbookError } from '../../base/errors.ts';
 import { chunksFrom } from '../../formats/bytes/byte-source.ts';
+import { DELIMITED_FORMATS } from '../csv/dialect.ts';
 import { type InputFile, openInput, unreadable } from '../files/input-file.ts';
 import { openOutput, writeWhole } from '../files/output-file.ts';
 import { unpackedInput } from '../files/streamed-input.ts';
@@ -164,7 +165,8 @@ async function* readParts(
 
 function requireSame(first: PartFile, other: PartFile): void {
   const files = `${first.name} and ${other.name}`;
-  if (first.format !== other.format) {
+  const isDelimited = ({ format }: PartFile) => format in DELIMITED_FORMATS;
+  if (first.format !== other.format && !(isDelimited(first) && isDelimited(other))) {
     const message = `The parts ${files} have different formats: ${first.format} and ${other.format}`;
     const hint = 'Name the files of one format, e.g. with a pattern: parts/*.csv.';
     throw new PerilbookError('INPUT_COLUMNS', message, hint, { file: other.path });

@@ -142,6 +142,17 @@ test('the rows of all parts come in order, with the name and the line of their p
   assert.deepEqual(await rowsOf(files, 'lng', 'id'), expected);
 });
 
+test('tables of text may have different delimiters, whatever their names', async (t) => {
+  const { files } = await opened(t, {
+    'a.csv': 'id,lat,lng\n1,40,-99\n',
+    'b.csv': 'id\tlat\tlng\n2\t41\t-98\n',
+    'c.psv': 'id|lat|lng\n3|42|-97\n',
+  });
+  assert.deepEqual(await rowsOf(files, 'id', 'lng'), [
+    ...['a.csv:2 1|-99', 'b.csv:2 2|-98', 'c.psv:2 3|-97'],
+  ]);
+});
+
 test('what a row of a part has beside its fields is known: that it is empty', async (t) => {
   const empty = '{"type":"Feature","properties":null,"geometry":null}';
   const point =
