@@ -11,7 +11,7 @@ import {
   type Field,
 } from '../../src/contract/answer.ts';
 import { type TopicSlug, topicOf } from '../../src/contract/topics.ts';
-import { placeUnpacker } from '../../src/formats/packed/output-places.ts';
+import { outputWidth, placeUnpacker } from '../../src/formats/packed/output-places.ts';
 import { missingTopics, timesOf } from '../../src/run/frame/freshness.ts';
 import { type Prepared, prepare } from '../../src/run/prepare.ts';
 import { openOutputFields } from '../../src/run/write/output-fields.ts';
@@ -209,4 +209,12 @@ test('where the temporary folder is missing, that is told and the run goes on in
   assert.equal(placeUnpacker(output)(4)[0], 'ok');
   assert.equal(notices.length, 1);
   assert.match(notices[0]!, /^The temporary folder has no room .*ENOENT.*they stay in memory/);
+});
+
+test('the fields of an input without rows are as many as its columns, for a part or a row group of none', async (t) => {
+  const harness = await openHarness(t);
+  harness.writeInput([]);
+  using prepared = await prepare(await harness.open({ topics: ['hail', 'park'] }));
+  const { places: output } = await openOutputFields(prepared, prepared.plan);
+  assert.equal(outputWidth(output), prepared.plan.scan.layout.added.length);
 });

@@ -38,6 +38,9 @@ export interface OutputSums {
   readonly losses: readonly LossSums[];
 }
 
+/** Status and note of an input without rows: the fields of its kinds say how many a row has, and a writer asks for a row group of none. */
+const NO_FIELDS: readonly Field[] = [null, null];
+
 /** How many places are read together. */
 const PLACES_PER_READ = 250;
 
@@ -216,7 +219,7 @@ async function placeKinds(
       numberOf(withKept(list[kind]!, has, keptLacking)),
     ),
     /** The fields of all kinds so far. */
-    fields: () => list.map((kind) => kind.fields),
+    fields: () => (list.length === 0 ? [NO_FIELDS] : list.map((kind) => kind.fields)),
     /** The kinds of some cells: the result is of use for these. */
     async placesOf(cells: Int32Array | readonly number[]): Promise<OutputPlaces> {
       const lacking: number[] = [];
