@@ -15,7 +15,7 @@ import {
   TIMEOUTS,
   type Timeouts,
 } from './exchange.ts';
-import { Receiver } from './receiver.ts';
+import { type MayBegin, Receiver } from './receiver.ts';
 import { cleanText, makeRedactor } from './redact.ts';
 
 /** A timer that fires this late shows that this process was stopped (Ctrl-Z), not that the service is slow. */
@@ -53,15 +53,17 @@ export interface PlainRequest {
 
 export interface Client extends AsyncDisposable {
   /** Sends one call, once; never rejects because of the network or the service.
-   * @param request.isFresh on a connection of its own: a server that cuts each reused connection would cut the retry as well */
+   * @param request.isFresh on a connection of its own: a server that cuts each reused connection would cut the retry as well
+   * @param request.mayBegin asked when the connection is there; false: nothing is sent */
   send(request: {
     readonly call: Call;
     readonly location: Location;
     readonly key: string;
     readonly isFresh?: boolean;
+    readonly mayBegin?: MayBegin;
   }): Promise<Exchange>;
   /** Sends any request once, as `send` does. */
-  sendPlain(request: PlainRequest): Promise<Exchange>;
+  sendPlain(request: PlainRequest, mayBegin?: MayBegin): Promise<Exchange>;
   /** Waits for the requests in flight, then closes every connection. */
   close(): Promise<void>;
 }
@@ -83,6 +85,7 @@ export function createClient(options: ClientOptions): Client {
   async function exchange(
     { method, path: below, key }: PlainRequest,
     kind: Call['kind'],
+    mayBegin?: MayBegin,
     isFresh = false,
   ) {
     const deadline = new AbortController();
@@ -108,6 +111,7 @@ export function createClient(options: ClientOptions): Client {
       elapsed,
       settle: resolve,
       onFailure,
+      ...(mayBegin && { mayBegin }),
       proxy,
     });
     void stopAfter(
@@ -144,15 +148,16 @@ export function createClient(options: ClientOptions): Client {
   };
 
   return {
-    async send({ call, location: { lat, lng }, isFresh, ...request }) {
+    async send({ call, location: { lat, lng }, isFresh, mayBegin, ...request }) {
       requireSendable(request.key);
       return await exchange(
         { ...request, method: 'GET', path: formatPath(call, lat, lng) },
         call.kind,
+        mayBegin,
         isFresh,
       );
     },
-    sendPlain: (request) => exchange(request, 'enterprise'),
+    sendPlain: (request, mayBegin) => exchange(request, 'enterprise', mayBegin),
     close,
     [Symbol.asyncDispose]: close,
   };

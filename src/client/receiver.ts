@@ -16,11 +16,15 @@ import type { Redactor } from './redact.ts';
 /** Most bytes to which the body of a failure is decompressed. */
 const MOST_ERROR_BYTES = 1024 * 1024;
 
+export type MayBegin = () => boolean;
+
 export interface ReceiverOptions {
   readonly maxBodyBytes: number;
   readonly redactor: Redactor;
   readonly elapsed: () => number;
   readonly settle: (exchange: Exchange) => void;
+  /** Whether the request may still be sent; default: yes. */
+  readonly mayBegin?: MayBegin;
   /** Called after the head of any status but 200. */
   readonly onFailure?: () => void;
   /** The way to the service, for messages. */
@@ -54,7 +58,12 @@ export class Receiver implements AnswerHandler {
   onRequestStart(controller: RequestController): void {
     // undici queues a request again after some ends of a socket; one that may have been charged must not be sent again without the ledger.
     if (this.#started) this.#fail('BROKEN', 'The connection ended before the answer began');
-    this.#started = true;
+    else if (this.#options.mayBegin?.() === false)
+      this.#fail(
+        'CONNECT_TIMEOUT',
+        'The request was not sent, because it was held up for too long',
+      );
+    else this.#started = true;
     this.#controller = controller;
     if (this.#settled) controller.abort(new Error('The request was ended before it was sent'));
   }

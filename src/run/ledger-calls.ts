@@ -64,7 +64,7 @@ export function ledgerCalls(
         parts,
         { ...payable, toFields: () => [] },
         {
-          send: () => client.sendPlain(request),
+          send: (mayBegin) => client.sendPlain(request, mayBegin),
           conclude({ granted, exchange, verdict, date, sentAt, at }) {
             if (date !== null && hasAnswer(exchange)) times.learn(date, sentAt, at);
             const { period } = times.periods();

@@ -37,6 +37,26 @@ test('sends one GET below the base address, with the key in its header only', as
   assert.deepEqual(own, { 'x-api-key': KEY, ...common });
 });
 
+test('a request that may no longer begin when its connection is there is not sent, on a new connection or a used one', async (t) => {
+  let requests = 0;
+  const url = await serveHttp(t, (_request, response) => {
+    requests++;
+    response.end(JSON.stringify(envelopeOf(WILDFIRE)));
+  });
+  const client = clientOf(t, url);
+  for (const isBefore of [false, true]) {
+    const held = await client.send({ ...ask, mayBegin: () => false });
+    assert.ok(held.kind === 'failure');
+    assert.deepEqual([held.reached, held.code], ['never', 'CONNECT_TIMEOUT']);
+    assert.equal(
+      (await client.sendPlain({ method: 'GET', path: '/', key: KEY }, () => false)).kind,
+      'failure',
+    );
+    assert.equal(requests, isBefore ? 1 : 0);
+    assert.equal((await client.send({ ...ask, mayBegin: () => true })).kind, 'response');
+  }
+});
+
 for (const status of [301, 302, 307, 308]) {
   test(`does not follow a ${status}, so the key goes nowhere else`, async (t) => {
     let elsewhere = 0;

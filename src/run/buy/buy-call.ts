@@ -201,7 +201,7 @@ async function pay(
   try {
     return await payCall({ store, clock: effects.clock }, payable, {
       // Does not pass the signal that stops the run: a sent call may be charged, so its answer is awaited.
-      send() {
+      send(mayBegin) {
         addTo(progress, { callsInFlight: 1 });
         const isFresh = tried.inDoubt > 0;
         return service.client.send({
@@ -209,6 +209,7 @@ async function pay(
           location: locationOf(work.cell),
           key: key.secret,
           isFresh,
+          mayBegin,
         });
       },
       conclude: (received) => concludeCall(buying, ready, received),

@@ -5,6 +5,7 @@ import { findVerdict, type Verdict } from '../../client/verdict.ts';
 import { type Location, locationOf } from '../../geo/coordinates.ts';
 import type { Claim, ClaimLimits, ClaimRequest, Settlement } from '../../store/ledger/port.ts';
 import type { Store } from '../../store/port.ts';
+import { BEGIN_WITHIN_MS } from '../frame/account-state.ts';
 
 /** A call as the ledger counts it. */
 export interface PayableCall {
@@ -47,14 +48,19 @@ export async function payCall<Conclusion extends Concluded>(
   { store, clock }: { readonly store: Pick<Store, 'claim' | 'settle'>; readonly clock: Clock },
   { limits, request, expected, location = locationOf(request.cell), toFields }: PayableCall,
   how: {
-    readonly send: () => Promise<Exchange>;
+    /** Sends the call, unless it may no longer begin when its connection is there. */
+    readonly send: (mayBegin: () => boolean) => Promise<Exchange>;
     readonly conclude: (received: ReceivedCall) => Conclusion;
   },
 ): Promise<Payment<Conclusion>> {
+  const asked = { wall: clock.now(), steady: steadyTime(clock) };
   const [claim] = (await store.claim(limits, [request])) as [Claim];
   if (claim.outcome !== 'granted') return claim;
   const sentAt = steadyTime(clock);
-  const exchange = await how.send();
+  // By both clocks: the steady one stands still while the machine is suspended.
+  const exchange = await how.send(
+    () => Math.max(clock.now() - asked.wall, steadyTime(clock) - asked.steady) <= BEGIN_WITHIN_MS,
+  );
   const [cameAt, at, date] = [clock.now(), steadyTime(clock), parseDate(exchange)];
   const sent = { call: request.call, price: expected };
   const verdict = findVerdict(exchange, sent, location, cameAt, toFields);

@@ -46,8 +46,12 @@ export function leftOfAllowance({ account, available }: AccountState): number {
   return Math.max(0, available - Math.max(0, account.overageCredits - account.reserve));
 }
 
+/** A call that has not begun so long after its claim was asked for is not sent: this process was stopped, or its database was away.
+ * Its lease would end before it does, and another process would buy it too. */
+export const BEGIN_WITHIN_MS = 60_000;
+
 /** Longer than any call can take (the client's own deadline), so that a claim never expires while its call still runs. */
-export const LEASE_MS = TIMEOUTS.connect + TIMEOUTS.total + 60_000;
+export const LEASE_MS = TIMEOUTS.connect + TIMEOUTS.total + BEGIN_WITHIN_MS;
 
 /** The limits of an account at this moment, for calls of one run. */
 export function claimLimits(
