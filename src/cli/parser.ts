@@ -60,12 +60,14 @@ export async function parseCommandLine(
   // `help run` is short for `run --help`.
   const typed = args[0] === 'help' ? [...args.slice(1), '--help'] : args;
   const words = separateArgs(typed, commands);
-  const isHelp = words.some((word) => /^(--help|-[a-z]*h)$/.test(word));
+  const isHelp = words.some((word) => /^(--help|-[a-z]*h)(=|$)/.test(word));
   let asked: CommandLine | undefined;
   let text = '';
   const asksCompletions = words.includes(COMPLETIONS);
+  /** yargs formats the help of each command that it parses, asked or not: without descriptions in half the time. */
+  const isDescribed = isHelp || asksCompletions;
   let named: Command | null = null;
-  const parser = describedParser(version, columns)
+  const parser = newParser(version, columns)
     .fail((message, error) => {
       // yargs reports its own errors, such as a missing value, as a message, an error or both.
       if (error instanceof PerilbookError) throw error;
@@ -79,6 +81,7 @@ export async function parseCommandLine(
           );
     })
     .completion(COMPLETION, commands.find(({ name }) => name === COMPLETION)!.describe);
+  if (isDescribed) describeProgram(parser);
   addSwitches(parser, commands);
   for (const command of commands) if (command.name !== COMPLETION) add(parser, command);
   await parser.parseAsync([...words], {}, (_error, argv, output) => {
@@ -96,13 +99,7 @@ export async function parseCommandLine(
       command.describe,
       (own) => {
         named = command;
-        const [name = '', meaning] = command.argument ?? [];
-        const argument = meaning === undefined ? '' : `\n\n${/\w+/.exec(name)![0]}: ${meaning}`;
-        own.usage(`$0 ${usageOf(command)}\n\n${command.describe}${argument}`);
-        for (const example of command.examples ?? []) {
-          const [line, note = ''] = example.split(/ {2,}/);
-          own.example(`$0 ${line}`, note);
-        }
+        if (isDescribed) describe(own, command);
         addOptions(own, command, asksCompletions ? 'all' : isHelp ? 'frequent' : 'none');
         for (const subcommand of command.subcommands) add(own, subcommand);
         own.check((argv) => {
@@ -124,8 +121,27 @@ export async function parseCommandLine(
   }
 }
 
-/** The parser with what help and `--version` print of the whole program. */
-function describedParser(version: string, columns: number | undefined): Argv {
+/** Adds what help prints of a command besides its options. */
+function describe(parser: Argv, command: Command): void {
+  const [name = '', meaning] = command.argument ?? [];
+  const argument = meaning === undefined ? '' : `\n\n${/\w+/.exec(name)![0]}: ${meaning}`;
+  parser.usage(`$0 ${usageOf(command)}\n\n${command.describe}${argument}`);
+  for (const example of command.examples ?? []) {
+    const [line, note = ''] = example.split(/ {2,}/);
+    parser.example(`$0 ${line}`, note);
+  }
+}
+
+/** Adds what help prints of the whole program. */
+function describeProgram(parser: Argv): void {
+  const codes = EXIT_MEANINGS.map(([code, meaning]) => `${code} ${meaning}`);
+  parser
+    .usage(`$0 COMMAND\n\n${ABOUT}`)
+    .example(EXAMPLES)
+    .epilogue(`Exit codes: ${codes.join('; ')}`);
+}
+
+function newParser(version: string, columns: number | undefined): Argv {
   return yargs()
     .scriptName('perilbook')
     .locale('en')
@@ -138,11 +154,6 @@ function describedParser(version: string, columns: number | undefined): Argv {
       'parse-positional-numbers': false,
     })
     .wrap(Math.min(HELP_WIDTH, columns || HELP_WIDTH))
-    .usage(`$0 COMMAND\n\n${ABOUT}`)
-    .example(EXAMPLES)
-    .epilogue(
-      `Exit codes: ${EXIT_MEANINGS.map(([code, meaning]) => `${code} ${meaning}`).join('; ')}`,
-    )
     .version('version', 'show the version', version)
     .help('help', 'show help')
     .alias('h', 'help')
@@ -155,11 +166,12 @@ const COMPLETION = 'completion';
 /** The option with which the scripts of yargs ask for completions. */
 const COMPLETIONS = '--get-yargs-completions';
 
-/** The options of the commands, with repetitions. */
+/** The options of the commands, each name once: yargs takes some time for each that it gets. */
 function allOptions(
   commands: readonly Command[],
 ): (readonly [name: string, option: CommandOption])[] {
-  return runnableCommands(commands).flatMap(({ options = {} }) => Object.entries(options));
+  const all = runnableCommands(commands).flatMap(({ options = {} }) => Object.entries(options));
+  return [...new Map(all)];
 }
 
 /** Options may come before a command: a switch must not take the command's name for its value. */

@@ -38,6 +38,7 @@ test('help of run shows the ten options that most people need, by group; --all s
     ...['Input', 'Columns and locations', 'What to ask', 'Where answers come from'],
     ...['Money and time', 'Output', 'Store', 'Options', 'Examples'],
   ]);
+  assert.equal((await perilbook(['run', '--help=true'])).stdout, few);
   assert.equal((await perilbook(['run', '--all'])).code, 2);
 });
 
