@@ -49,7 +49,10 @@ export function createZoneFinder(
 /** What a place without a zone gets, where the description says that there is none. */
 const NONE = 'none';
 
-interface NamedKind extends RankedKind, ZoneName {}
+interface NamedKind extends RankedKind, ZoneName {
+  /** What the output says of it: files write one class in several ways, and a zone that is none says what no zone does. */
+  readonly says: string;
+}
 
 /** Reads the zones and panels of one load. Of a state that is not loaded whole, `covers` knows the tiles. */
 function loadZones(database: DataDatabase, layer: PolygonLayer, highest: number | null) {
@@ -64,7 +67,10 @@ function loadZones(database: DataDatabase, layer: PolygonLayer, highest: number 
   /** By the number of a name. */
   const kinds = zones.names.map(([code, detail]) => {
     const name = { code, subtype: detail };
-    return { ...name, ...kindOf(layer, name) };
+    const ranked = kindOf(layer, name);
+    const shown = shownClass(layer, ranked, code);
+    const says = ranked.kind?.means === 'none' ? NONE : `${shown}\n${detail}`;
+    return { ...name, ...ranked, says };
   });
   const selectFacts = database.prepare<[number], { geoid: string; facts: string }>(
     `SELECT geoid, facts FROM ${tables.zones} WHERE id = ?`,
@@ -114,7 +120,7 @@ function loadZones(database: DataDatabase, layer: PolygonLayer, highest: number 
       facts: layer.count ? { count: 0 } : {},
       panel: null,
       effective: null,
-      boundaryMeters: metersToOther(location, { code: NONE, subtype: '' }),
+      boundaryMeters: metersToOther(location, { says: NONE }),
     };
   }
 
@@ -156,22 +162,21 @@ function loadZones(database: DataDatabase, layer: PolygonLayer, highest: number 
   /** Whether a zone that holds the same place says something else of it. */
   function differs(index: number, best: NamedKind & { readonly index: number }): boolean {
     if (isOther(index, best)) return true;
-    const { kind } = kindAt(index);
-    if (kind?.means === 'unstudied' || isNewestFirst) return false;
+    const { kind, says } = kindAt(index);
+    if (kind?.means === 'unstudied' || says === NONE || isNewestFirst) return false;
     const [own, other] = [index, best.index].map((at) =>
       JSON.stringify(factsOf(zones.ids[at]!).facts),
     );
     return own !== other;
   }
 
-  /** Whether a zone has another name; one that was not studied says nothing. */
-  function isOther(index: number, best: ZoneName): boolean {
-    const { kind, code, subtype } = kindAt(index);
-    if (kind?.means === 'unstudied') return false;
-    return code !== best.code || subtype !== best.subtype;
+  /** Whether a zone says something else; one that was not studied says nothing. */
+  function isOther(index: number, best: Pick<NamedKind, 'says'>): boolean {
+    const { kind, says } = kindAt(index);
+    return kind?.means !== 'unstudied' && says !== best.says;
   }
 
-  function metersToOther(location: Location, best: ZoneName): number | null {
+  function metersToOther(location: Location, best: Pick<NamedKind, 'says'>): number | null {
     if (farthest === null) return null;
     const nearest = zones.outlines.nearestEdge(location, farthest, (index) => isOther(index, best));
     return nearest === null ? null : Math.max(1, Math.ceil(nearest.meters));

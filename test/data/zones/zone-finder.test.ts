@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MultiPolygon, Polygon, Position } from 'geojson';
 import { FLOOD_ZONES } from '../../../src/contract/layers/flood-zones.ts';
+import type { PolygonLayer } from '../../../src/contract/layers/layer-description.ts';
 import type { ZoneValue } from '../../../src/contract/topic-values.ts';
 import { createDataVersion } from '../../../src/data/tables/data-database.ts';
 import { importDataset } from '../../../src/data/tables/import-dataset.ts';
@@ -91,6 +92,43 @@ test('of overlapping zones the most hazardous is given, with the distance 0', (t
   assert.deepEqual(short(at(-99.985, 40.055)), ['X', 0]);
   // What was not studied says nothing of what was.
   assert.deepEqual(short(at(-99.965, 40.055)), ['X', null]);
+});
+
+test('zones of one class are no other zones, however the files write it, and none is none with or without a zone', (t) => {
+  const database = openDatabase(t);
+  const records = [
+    ...[zone('High', square(-100, 40, 0.01)), zone('2', square(-99.99, 40, 0.01))],
+    ...[zone('Low', square(-99.98, 40, 0.01)), zone('h', square(-100, 40.005, 0.01))],
+    ...[zone('n', square(-99, 40, 0.01)), zone('N/A', square(-98.99, 40, 0.01))],
+    zone('n', square(-99, 40.005, 0.01), { detail: 'other', depthFt: 2 }),
+    ...[
+      zone('Low', square(-98, 40, 0.01)),
+      zone('Low', square(-97.99, 40, 0.01), { detail: 'own' }),
+    ],
+  ];
+  importDataset(database, { kind: 'zones', info: info('floodZones'), records }, new StillClock());
+  const layer: PolygonLayer = {
+    ...FLOOD_ZONES,
+    class: { from: ['C'], show: 'class' },
+    classes: [{ name: 'High', values: ['High', 'h', '2'] }, { name: 'Low' }],
+    none: ['n', 'N/A'],
+    not_studied: [],
+    outside: 'none',
+    distance_m: 100,
+  };
+  const find = zoneAt(createZoneFinder(database, createDataVersion(database), layer));
+  const at = (lng: number, lat: number) => short(find({ lng, lat }));
+  // Beside the same class, in two zones of it, and near the end of both.
+  assert.deepEqual(at(-99.9901, 40.002), ['High', null]);
+  assert.deepEqual(at(-99.995, 40.007), ['High', null]);
+  assert.deepEqual(at(-99.9801, 40.002), ['High', 9]);
+  // Another subtype is another zone.
+  assert.deepEqual(at(-97.9901, 40.002), ['Low', 9]);
+  // Between what was looked at, beyond it, and in two that overlap.
+  assert.deepEqual(at(-98.9901, 40.002), ['none', null]);
+  assert.deepEqual(at(-98.9799, 40.002), ['none', null]);
+  assert.deepEqual(at(-98.995, 40.007), ['none', null]);
+  assert.deepEqual(at(-99.9699, 40.002), ['none', 9]);
 });
 
 test('the number of zones at a place counts neither what was looked at and is none, nor zones elsewhere', (t) => {
