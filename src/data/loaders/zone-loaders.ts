@@ -208,7 +208,7 @@ export class ZoneRemarks {
     const notes: string[] = [];
     if (this.#undescribed > 0)
       notes.push(
-        `${counted(this.#undescribed, 'row')} whose class is empty or refused: their places are unknown.`,
+        `${counted(this.#undescribed, 'row')} with an empty or refused class: places there are unknown.`,
       );
     for (const [name, { from, unit, least, most }] of Object.entries(this.#layer.columns ?? {})) {
       const of = (about: NumberRemark['about']) => this.#counts.get(`${name} ${about}`) ?? 0;
