@@ -210,14 +210,19 @@ export class ZoneRemarks {
       notes.push(
         `${counted(this.#undescribed, 'row')} with an empty or refused class: places there are unknown.`,
       );
-    for (const [name, { from, unit, least, most }] of Object.entries(this.#layer.columns ?? {})) {
+    for (const [name, { from, type, unit, least, most }] of Object.entries(
+      this.#layer.columns ?? {},
+    )) {
       const of = (about: NumberRemark['about']) => this.#counts.get(`${name} ${about}`) ?? 0;
       const [beyond, unknown, assumed] = [of('range'), of('unknown unit'), of('assumed unit')];
       const texts = of('no number');
       const range = [least ?? 'any', most ?? 'any'].join(' to ');
       if (beyond > 0)
         notes.push(`${counted(beyond, 'value')} of ${from[0]} left out: beyond ${range}.`);
-      if (texts > 0) notes.push(`${counted(texts, 'value')} of ${from[0]} left out: no number.`);
+      if (texts > 0)
+        notes.push(
+          `${counted(texts, 'value')} of ${from[0]} left out: no ${type === 'count' ? 'whole number' : 'number'}.`,
+        );
       if (unknown > 0)
         notes.push(`${counted(unknown, 'value')} of ${from[0]} left out: in an unknown unit.`);
       if (assumed > 0)

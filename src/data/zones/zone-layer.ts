@@ -1,3 +1,4 @@
+import { isDecimalNumber } from '../../base/decimal-number.ts';
 import { memo } from '../../base/memo.ts';
 import { ownMember } from '../../base/own-member.ts';
 import { boundedPattern } from '../../contract/layers/bounded-pattern.ts';
@@ -156,7 +157,7 @@ export function storedFacts(
   };
 }
 
-/** A number in the description's unit, with two decimals; null for none. */
+/** A number, in the description's unit where it has one; null for none. */
 function measured(
   { type, unit, least = -Infinity, most = Infinity }: FurtherColumn,
   text: string,
@@ -164,8 +165,8 @@ function measured(
   onRemark: (about: NumberRemark['about']) => void,
 ): number | null {
   if (text === '') return null;
-  const number = Number(text);
-  if (!Number.isFinite(number)) {
+  const number = isDecimalNumber(text) ? Number(text) + 0 : Number.NaN;
+  if (!Number.isFinite(number) || (type === 'count' && !Number.isSafeInteger(number))) {
     onRemark('no number');
     return null;
   }
@@ -174,13 +175,19 @@ function measured(
     onRemark('unknown unit');
     return null;
   }
-  const value = Math.round(number * factor * 100) / 100 + 0;
-  if (value < least || value > most || (type === 'count' && !Number.isInteger(value))) {
+  const value = unit === undefined ? number : rounded(number * factor);
+  if (value < least || value > most) {
     onRemark('range');
     return null;
   }
   if (unit !== undefined && stated === '') onRemark('assumed unit');
   return value;
+}
+
+/** A converted number: with two decimals, and at least three digits, so that a small one does not become 0. */
+function rounded(value: number): number {
+  const magnitude = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)));
+  return Number(value.toFixed(Math.min(100, Math.max(2, 2 - magnitude)))) + 0;
 }
 
 function factorOf(

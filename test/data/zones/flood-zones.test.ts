@@ -186,7 +186,7 @@ test('elevations and depths are in feet, and none is none', () => {
   assert.deepEqual(of('12', 'Feet'), [12, null, 'NAVD88']);
   assert.deepEqual(of('0', 'FEET'), [0, null, 'NAVD88']);
   assert.deepEqual(of('-2.5', 'Feet'), [-2.5, null, 'NAVD88']);
-  assert.ok(Object.is(of('-0.001', 'Feet')[0], 0), 'no -0');
+  assert.ok(Object.is(of('-0', 'Feet')[0], 0), 'no -0');
   assert.deepEqual(of('3.048', 'Meters', '0.6096'), [10, 2, 'NAVD88']);
   for (const none of ['-9999', '-9999.0', '9999', '-8888', '-8888.00', '', ' ', 'NaN', '<Null>']) {
     assert.deepEqual(of(none.trim(), 'Feet'), [null, null, null], none);
