@@ -7,12 +7,12 @@ import { DENIALS } from '../client/status-kind.ts';
 import { findVerdict, hasAnswer, type Verdict } from '../client/verdict.ts';
 import { type Call, contractPrice, formatPath } from '../contract/credits.ts';
 import { cellOf, type Location, MAX_PRECISION } from '../geo/coordinates.ts';
-import type { JobAccount } from '../job/account-settings.ts';
+import type { Job } from '../job/settings.ts';
 import type { Store } from '../store/port.ts';
 import { ledgerEntry } from './buy/consequence.ts';
 import { decideNextStep, NOTHING_TRIED } from './buy/next-step.ts';
 import { type Payment, payCall } from './buy/pay-call.ts';
-import { claimLimits } from './frame/account-state.ts';
+import { claimLimits, withLastTerms } from './frame/account-state.ts';
 import type { Key } from './frame/api-keys.ts';
 import type { ServiceConnection } from './frame/connection-kinds.ts';
 import { RunTimes } from './frame/run-times.ts';
@@ -30,7 +30,7 @@ export interface LedgerCallsParts {
   readonly client: Client;
   readonly clock: Clock;
   readonly interrupt: AbortSignal;
-  readonly account: JobAccount;
+  readonly job: Job;
   /** The keys of the account. A request with another key is not charged to it. */
   readonly keys: readonly Key[];
   readonly run: number;
@@ -43,19 +43,20 @@ const CLAIMED_WAIT_MS = 1_000;
 
 /** Sends single requests (checks of a service) under the same rule as a run: a request that may be charged is in the ledger before it
  * is sent, within budget, quota and minute, and its answer settles it. Nothing is sent twice, and no answer is stored. */
-export function ledgerCalls(
+export async function ledgerCalls(
   parts: LedgerCallsParts,
-): (request: LedgerRequest) => Promise<Exchange> {
+): Promise<(request: LedgerRequest) => Promise<Exchange>> {
   const { store, client, clock, keys } = parts;
+  const { account } = (await withLastTerms(parts.job, store)).job;
   // A check does not report wrong clocks; a run does.
-  const times = new RunTimes(clock, clock.now(), parts.account.anniversaryDay, () => {});
+  const times = new RunTimes(clock, clock.now(), account.anniversaryDay, () => {});
   return async ({ call, location, ...request }) => {
     const key = keys.find(({ secret }) => secret === request.key);
     for (;;) {
       if (parts.interrupt.aborted) throw interrupted();
       if (key === undefined) return await client.sendPlain(request);
       const { most, expected } = expectedPrices(await store.chargedPrices(parts.source));
-      const limits = claimLimits(parts.account, times.periods(), parts);
+      const limits = claimLimits(account, times.periods(), parts);
       const cell = cellOf(location, MAX_PRECISION);
       // No topics, so that answers in the store do not prevent the claim.
       const claim = { cell, call, credits: most(call), key: key.fingerprint, wanted: [] };
@@ -88,7 +89,7 @@ export function ledgerCalls(
 /** How long to wait before a refused call is claimed again. @throws QUOTA_EXCEEDED, BUDGET_REACHED */
 function waitAfter(
   refusal: Exclude<Payment<never>, { outcome: 'settled' }>,
-  { account, budget }: Pick<LedgerCallsParts, 'account' | 'budget'>,
+  { job: { account }, budget }: Pick<LedgerCallsParts, 'job' | 'budget'>,
   credits: number,
 ): number {
   switch (refusal.outcome) {
@@ -134,12 +135,7 @@ export async function keyRefusal(
     source,
     proxy,
   }: Pick<ServiceConnection, 'baseUrl' | 'keys' | 'source' | 'proxy'>,
-  {
-    store,
-    clock,
-    interrupt,
-    account,
-  }: Pick<LedgerCallsParts, 'store' | 'clock' | 'interrupt' | 'account'>,
+  { store, clock, interrupt, job }: Pick<LedgerCallsParts, 'store' | 'clock' | 'interrupt' | 'job'>,
 ): Promise<PerilbookError | null> {
   const secrets = keys.map(({ secret }) => secret);
   for (const secret of secrets) requireSendable(secret);
@@ -153,7 +149,7 @@ export async function keyRefusal(
   });
   const known = expectedPrices(await store.chargedPrices(await store.source(source)));
   const budget = keys.length * known.most(KEY_CHECK);
-  const named = { job: 'key check', input: '-', output: '-', account: account.name };
+  const named = { job: 'key check', input: '-', output: '-', account: job.account.name };
   const run = await store.startRun({ ...named, plannedCredits: 0, budget });
   let refusal: PerilbookError | null = null;
   try {
@@ -162,13 +158,13 @@ export async function keyRefusal(
       client,
       clock,
       interrupt,
-      account,
+      job,
       keys,
       run,
       source: await store.source(source),
       budget,
     };
-    const send = ledgerCalls(parts);
+    const send = await ledgerCalls(parts);
     const path = formatPath(KEY_CHECK, NOWHERE.lat, NOWHERE.lng).replace(/\?.*/, '');
     for (const key of secrets) {
       const exchange = await send({ method: 'GET', path, key, call: KEY_CHECK, location: NOWHERE });

@@ -102,7 +102,6 @@ async function performCheck(
   flags: Flags<'service check'>,
   { job, baseUrl, keys, location, budget }: PlannedCheck,
 ): Promise<number> {
-  const { account } = job;
   const { clock, interrupt } = context;
   const secrets = keys.map(({ secret }) => secret);
   const store = await openStore(context, job);
@@ -120,12 +119,12 @@ async function performCheck(
   let run: number | null = null;
   try {
     const source = await store.source(sourceName(baseUrl));
-    const named = { job: JOB_NAME, input: '-', output: '-', account: account.name };
+    const named = { job: JOB_NAME, input: '-', output: '-', account: job.account.name };
     run = await store.startRun({ ...named, plannedCredits: CREDITS_NEEDED, budget });
-    const send = ledgerCalls({
+    const send = await ledgerCalls({
       store,
       client,
-      account,
+      job,
       keys,
       run,
       source,

@@ -157,7 +157,7 @@ export class UiApi {
     const { store, clock } = this.dependencies;
     const checked = connection.keys.map(({ fingerprint }) => fingerprint).join();
     if (again || this.#keyCheck?.checked !== checked) {
-      const parts = { store, clock, interrupt: this.#closing.signal, account: job.account };
+      const parts = { store, clock, interrupt: this.#closing.signal, job };
       this.#keyCheck = { checked, refusal: keyRefusal(connection, parts).catch(refusalOfKey) };
     }
     const refusal = await this.#keyCheck.refusal;
