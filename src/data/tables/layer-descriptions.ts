@@ -36,7 +36,6 @@ function recordMembers(layer: LayerDescription): unknown {
     sources.map(({ where, set }) => ({ where, set })),
     study,
     vintage,
-    layer.unknown_class === 'refuse',
   ];
 }
 
