@@ -103,7 +103,7 @@ function loadZones(database: DataDatabase, layer: PolygonLayer, highest: number 
       facts: { ...(isZone ? facts : {}), ...(layer.count && { count }) },
       ...panelAt(location, study),
       boundaryMeters: isOverlap && farthest !== null ? 0 : metersToOther(location, best),
-      ...(assumed === undefined
+      ...(assumed === undefined || !isZone
         ? {}
         : { remarks: [`the unit is not stated, ${assumed} are assumed`] }),
     };
