@@ -187,7 +187,8 @@ export function zoneNote(topic: TopicSlug, fields: readonly Field[]): string {
   const most = notedMeters(topic);
   const meters = fields.at(-1);
   if (most === null || typeof meters !== 'number' || meters > most) return '';
+  const first = typeof layerOf(topic).overlaps === 'object' ? 'newest' : 'most hazardous';
   return meters === 0
-    ? `${topic}: zones overlap or meet here, the most hazardous is given`
+    ? `${topic}: zones overlap or meet here, the ${first} is given`
     : `${topic}: another zone is ${meters} m away`;
 }

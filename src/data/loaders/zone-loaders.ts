@@ -5,7 +5,7 @@ import { memo } from '../../base/memo.ts';
 import { FLOOD_ZONES } from '../../contract/layers/flood-zones.ts';
 import type { LayerSource, PolygonLayer } from '../../contract/layers/layer-description.ts';
 import { boxOfGeometry, isEmptyGeometry, polygonOfBox } from '../../geo/bounding-boxes.ts';
-import { dayIn } from '../tables/days.ts';
+import { dayIn, dayOrYearIn } from '../tables/days.ts';
 import { isNoValue } from '../tables/no-values.ts';
 import type { ZoneRecord } from '../tables/records.ts';
 import { spellingsOf, stateOf } from '../tables/states.ts';
@@ -130,8 +130,9 @@ export function polygonLoader(layer: PolygonLayer, describe: string): Loader {
 
             function withNewest(facts: StoredFacts): StoredFacts {
               if (typeof layer.overlaps !== 'object') return facts;
-              const published = text(layer.overlaps.newest);
-              return { ...facts, newest: dayIn(published) || published };
+              const newest = dayOrYearIn(text(layer.overlaps.newest));
+              if (newest === '') remarks.addUndated();
+              return { ...facts, newest };
             }
           },
         }),
@@ -190,6 +191,7 @@ export class ZoneRemarks {
   readonly #layer: PolygonLayer;
   readonly #counts = new Map<string, number>();
   #undescribed = 0;
+  #undated = 0;
 
   constructor(layer: PolygonLayer) {
     this.#layer = layer;
@@ -197,6 +199,10 @@ export class ZoneRemarks {
 
   seeClass(name: ZoneName): void {
     if (isUndescribed(kindOf(this.#layer, name))) this.#undescribed += 1;
+  }
+
+  addUndated(): void {
+    this.#undated += 1;
   }
 
   seeNumber = ({ column, about }: NumberRemark): void => {
@@ -210,6 +216,12 @@ export class ZoneRemarks {
       notes.push(
         `${counted(this.#undescribed, 'row')} with an empty or refused class: places there are unknown.`,
       );
+    if (this.#undated > 0 && typeof this.#layer.overlaps === 'object') {
+      const [column] = this.#layer.overlaps.newest;
+      notes.push(
+        `${counted(this.#undated, 'row')} without a date in ${column}: they count as the oldest.`,
+      );
+    }
     for (const [name, { from, type, unit, least, most }] of Object.entries(
       this.#layer.columns ?? {},
     )) {
