@@ -1,3 +1,4 @@
+import { CLOCKS_APART_MS } from '../../contract/billing-period.ts';
 import {
   read,
   type SqlDatabase,
@@ -7,7 +8,7 @@ import {
   statement,
 } from '../../sql/sql-work.ts';
 import { COUNTED_MS, type RecentCall, RecentCalls, total, type Usage } from './admission.ts';
-import type { ClaimLimits, PeriodSpending, Spending } from './port.ts';
+import type { ClaimLimits, Correction, PeriodSpending, Spending } from './port.ts';
 
 interface StoredPeriod extends Spending {
   readonly start: number;
@@ -34,8 +35,8 @@ const NEW_PERIOD = {
 
 /** An account's spending in the period that begins at `start`, and in later ones. */
 export function* periodSpendingOf(account: string, start: number): SqlWork<PeriodSpending> {
-  const [periods, [moved]] = yield* read(periodsOf(account), movedInto(account, start));
-  return sumSpending(periods, start, moved!);
+  const [periods, moved] = yield* read(periodsOf(account), movedInto(account, start));
+  return sumSpending(periods, start, moved);
 }
 
 function periodsOf(account: string): SqlStatement<StoredPeriod> {
@@ -54,42 +55,75 @@ const MOVED_COLUMNS = Object.entries({ charged: 'charged', unknown: 'unknown', s
   ([charge, name]) =>
     `coalesce(sum(calls.credits) FILTER (WHERE calls.charge = '${charge}'), 0) AS ${name}`,
 );
-const MOVED = `SELECT ${MOVED_COLUMNS.join(', ')} FROM periods
+const MOVED = `SELECT periods.period_start AS start, ${MOVED_COLUMNS.join(', ')} FROM periods
   JOIN calls ON calls.account = periods.account AND calls.period_start = periods.period_start
   WHERE periods.account = $1 AND periods.period_start < $2 AND periods.period_start > $2 - ${LONGEST_PERIOD_MS}
-    AND calls.claimed_at >= $2 AND calls.credits > 0`;
+    AND calls.claimed_at >= $2 AND calls.credits > 0
+  GROUP BY periods.period_start`;
+
+/** Credits by the period in which the ledger counts them. */
+type OfPeriod = Spending & Pick<StoredPeriod, 'start'>;
 
 /** The calls since `start` that the ledger counts in an earlier period, because the job named another anniversary day at that time. Each
  * claim reads this sum, so it has its own index. While the day stays the same, there are no such calls. */
-function movedInto(account: string, start: number): SqlStatement<Spending> {
+function movedInto(account: string, start: number): SqlStatement<OfPeriod> {
   return statement(MOVED, [account, start]);
 }
 
 function sumSpending(
   periods: readonly StoredPeriod[],
   start: number,
-  moved: Spending,
+  moved: readonly OfPeriod[],
 ): PeriodSpending {
   const row = periods.find((period) => period.start === start) ?? NEW_PERIOD;
   const { exhaustedAt, exhaustedLeft, exhaustedLimit, exhaustedKey } = row;
-  const { elsewhere, correctedAt } = row;
-  const later = periods
-    .filter((period) => period.start > start)
-    .reduce((sum, period) => sum + total(period), 0);
+  const counted = [row, ...moved];
+  const sumOf = (name: keyof Spending) => counted.reduce((sum, each) => sum + each[name], 0);
+  const later = totalOf(periods.filter((period) => period.start > start));
+  const correction = correctionOf(periods, start, moved);
   return {
-    charged: row.charged + moved.charged,
-    unknown: row.unknown + moved.unknown,
-    open: row.open + moved.open,
+    charged: sumOf('charged'),
+    unknown: sumOf('unknown'),
+    open: sumOf('open'),
     exhaustedAt,
     ...(exhaustedLeft === null ? {} : { exhaustedLeft }),
     ...(exhaustedLimit === null || exhaustedKey === null
       ? {}
       : { exhaustedTerms: { limit: exhaustedLimit, key: exhaustedKey } }),
-    ...(elsewhere === null || correctedAt === null
-      ? {}
-      : { correction: { elsewhere, at: correctedAt } }),
+    ...(correction === null ? {} : { correction }),
     ...(later === 0 ? {} : { later }),
   };
+}
+
+const totalOf = (spendings: readonly Spending[]) =>
+  spendings.reduce((sum, spending) => sum + total(spending), 0);
+
+/** What the provider counted beyond the ledger. The figure was one of the period in which it was recorded, also where the job named another
+ * anniversary day at that time: without that, to name the right day took it back. The newest counts; one of a later period, which a clock
+ * that was ahead may have recorded, only if it is more. */
+function correctionOf(
+  periods: readonly StoredPeriod[],
+  start: number,
+  moved: readonly OfPeriod[],
+): Correction | null {
+  const isBetween = (from: number) => (period: OfPeriod) =>
+    period.start >= from && period.start < start;
+  const recorded = periods.flatMap(({ start: of, elsewhere, correctedAt: at }) => {
+    if (elsewhere === null || at === null) return [];
+    // Until then a clock may still have been before the anniversary.
+    if (of !== start && at < start + CLOCKS_APART_MS) return [];
+    // The figure has these too, and this period's own sum does not.
+    const before = totalOf(periods.filter(isBetween(of))) - totalOf(moved.filter(isBetween(of)));
+    return [{ elsewhere: elsewhere + before, at, isLater: of > start }];
+  });
+  const newest = recorded
+    .toSorted((one, other) => one.at - other.at)
+    .reduce<(typeof recorded)[number] | null>(
+      (best, next) =>
+        next.isLater && best !== null && best.elsewhere > next.elsewhere ? best : next,
+      null,
+    );
+  return newest && { elsewhere: newest.elsewhere, at: newest.at };
 }
 
 /** Reads the sums of an account for decisions on claims, under the lock of the account.
@@ -126,7 +160,7 @@ export function sumUsage(
         recent,
         periods as StoredPeriod[],
         runs as ({ id: number } & Spending)[],
-        new Map(starts.map((start, at) => [start, moved[at]![0] as Spending])),
+        new Map(starts.map((start, at) => [start, moved[at] as OfPeriod[]])),
       );
     },
   };
@@ -150,7 +184,7 @@ function claimUsage(
   recent: RecentCalls,
   periods: Changing<StoredPeriod>[],
   stored: readonly ({ readonly id: number } & Changing<Spending>)[],
-  moved: ReadonlyMap<number, Spending>,
+  moved: ReadonlyMap<number, readonly OfPeriod[]>,
 ): ClaimUsage {
   const runs = new Map(stored.map((run) => [run.id, run]));
   return {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { billingPeriod } from '../../../src/contract/billing-period.ts';
 import type { Cell } from '../../../src/geo/coordinates.ts';
+import { total } from '../../../src/store/ledger/admission.ts';
 import type { ClaimLimits } from '../../../src/store/ledger/port.ts';
 import { BOSTON, charged, DENVER, exhausted, free, type It, LA, NY, spent } from './store-setup.ts';
 
@@ -119,6 +120,65 @@ export function testQuota(it: It): void {
     // The provider's page counts 19 of the 20: one more is left.
     await store.correct('account', since22, 19);
     assert.equal((await under(22, DENVER)).outcome, 'granted');
+  });
+
+  it('another anniversary day forgets no correction by the provider of the period that it was recorded in', async (setup) => {
+    const { store, ask, propose, clock } = setup;
+    const buy = async (time: string, credits: number, location: Cell) => {
+      clock.moveTo(time);
+      const period = billingPeriod(1, clock.now());
+      const claim = await ask(propose(location, 'single'), store, { period });
+      await store.settle([{ ...charged(claim, clock, credits), period }]);
+    };
+    /** The credits that count by the ledger, and those that it has only by a correction. */
+    const countedBy = async (day: number) => {
+      const spending = await store.spending('account', billingPeriod(day, clock.now()));
+      return [total(spending) + (spending.later ?? 0), spending.correction?.elsewhere];
+    };
+    const correct = async (day: number, time: string, credits: number) => {
+      clock.moveTo(time);
+      await store.correct('account', billingPeriod(day, clock.now()), credits);
+    };
+    await buy('2026-04-10T12:00:00Z', 5, LA);
+    await buy('2026-04-21T12:00:00Z', 10, NY);
+    await correct(1, '2026-04-21T13:00:00Z', 95);
+    await buy('2026-04-23T12:00:00Z', 10, BOSTON);
+    assert.deepEqual(await countedBy(1), [25, 80]);
+    // The 5 of the 10th are in the provider's figure, and in no period from the 20th on.
+    assert.deepEqual(await countedBy(20), [20, 85]);
+    assert.deepEqual(await countedBy(25), [25, 80]);
+    // It was recorded before these periods began, or while a clock may still have been before them.
+    assert.deepEqual(await countedBy(22), [10, undefined]);
+    const { correction } = await store.spending('account', {
+      start: Date.parse('2026-04-21T12:59:01Z'),
+      end: Date.parse('2026-05-21'),
+    });
+    assert.equal(correction, undefined);
+    // The newest one counts; that of a later period only if it is more.
+    await correct(20, '2026-04-24T12:00:00Z', 50);
+    assert.deepEqual(
+      [await countedBy(20), await countedBy(1)],
+      [
+        [20, 30],
+        [25, 80],
+      ],
+    );
+    await correct(1, '2026-04-24T13:00:00Z', 40);
+    assert.deepEqual(
+      [await countedBy(20), await countedBy(1)],
+      [
+        [20, 20],
+        [25, 15],
+      ],
+    );
+    await correct(20, '2026-04-24T14:00:00Z', 90);
+    assert.deepEqual(
+      [await countedBy(20), await countedBy(1)],
+      [
+        [20, 70],
+        [25, 70],
+      ],
+    );
   });
 
   it('a refusal for quota tells what the ledger thought was left; one that arrives after the anniversary closes the old period', async (setup) => {
