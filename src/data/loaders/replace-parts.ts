@@ -148,6 +148,9 @@ export async function replaceParts(
       refuseLostHazards(storedRatings(database, level, counts.units), counts.byHazard, loaded);
     const kept = load.keep(keptBesides(loaded, counts.units), report.files + 1);
     refuseOtherDescription(database, dataset, sumOf(kept));
+    if (units.isFile === true)
+      for (const name of replacedFiles(parts, comparable))
+        report.note(`Replaced: what a file of the name ${name} had when it was loaded before.`);
     const merged = mergedParts(dataset, units, parts, comparable, counts, kept);
     const total = load.publish(merged.parts, false, clock.now(), merged.partsOf);
     const inUnits = sumOf([...kept].filter(([state]) => isOfUs || loaded.has(state)));
@@ -179,6 +182,17 @@ export async function replaceParts(
     (own) => (isDerived && (own === '' || isOfUs) ? derived.join() : own),
   );
   return { ...done, records: total - kept, kept: { inStates: kept, inUnits: 0 } };
+}
+
+/** The names of files that were loaded before with another content. */
+function replacedFiles(
+  parts: readonly PartDescription[],
+  stored: readonly DatasetPart[],
+): ReadonlySet<string> {
+  const before = stored.flatMap(({ files }) => files);
+  const isReplaced = ({ name, sha256 }: SourceFile) =>
+    before.some((file) => file.name === name && file.sha256 !== sha256);
+  return new Set(parts.flatMap(({ files }) => files.filter(isReplaced).map(({ name }) => name)));
 }
 
 /** Records of two descriptions are never mixed. @throws SERVICE_DATA where some would stay that another one loaded */

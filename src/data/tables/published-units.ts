@@ -22,6 +22,8 @@ export interface PublishedUnits {
   readonly isIssuedAlone: boolean;
   /** A place that no loaded unit holds may be in one that is not loaded. */
   readonly hasOutlines?: true;
+  /** A unit is the name of a file, and a file of another folder may have it, too. */
+  readonly isFile?: true;
   /** A unit begins with the two digits of its state. */
   readonly hasStates?: true;
   /** Set if a unit begins the geoids of its records: all of the geoid, or its first five digits. */
@@ -61,6 +63,7 @@ const STUDIES: PublishedUnits = {
 /** A layer of a user's own: each file is published by itself. */
 const FILES: PublishedUnits = {
   noun: { one: 'file', many: 'files' },
+  isFile: true,
   of: (record) => (record as { readonly geoid: string }).geoid,
   counted: itself,
   fewest: 1,
