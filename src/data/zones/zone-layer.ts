@@ -70,7 +70,7 @@ const rankingOf = memo((layer: PolygonLayer) => {
     if (rank >= 0) return { rank, kind: classes[rank]!.kind };
     if (name.code === constant)
       return { rank: 0, kind: { name: constant, special: null, means: 'zone' } };
-    return name.code === '' || unknown === 'refuse'
+    return valueIn(layer, name.code) === '' || unknown === 'refuse'
       ? { rank: LAST, kind: UNDESCRIBED }
       : { rank: unknownRank, kind: null };
   };
@@ -86,7 +86,7 @@ const NONE: ZoneKind = { name: 'none', special: null, means: 'none' };
 const UNSTUDIED: ZoneKind = { name: '', special: null, means: 'unstudied' };
 const UNDESCRIBED: ZoneKind = { ...UNSTUDIED };
 
-/** Whether a class is empty, or one that the description refuses. */
+/** Whether a class means nothing, as `<Null>`, or is one that the description refuses. */
 export function isUndescribed({ kind }: RankedKind): boolean {
   return kind === UNDESCRIBED;
 }
