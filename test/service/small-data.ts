@@ -1,13 +1,4 @@
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import Database from 'better-sqlite3';
@@ -44,7 +35,7 @@ import {
   type ServiceOptions,
   startService,
 } from '../../src/service/http/start-service.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { sharedFolder, temporaryFolder } from '../temporary-folder.ts';
 import { createAccount, createKey, driverOf, usage } from './file-accounts.ts';
 
 /** 2026-03-15, 12:00:00.250 UTC: in the middle of a month, a quarter of a second past a full minute. */
@@ -246,11 +237,9 @@ export function openSmallData(
   return database;
 }
 
-/** A data file with `deliveries()`. Loading them takes 50 to 90 ms of processor time, and hundreds of tests need them: made once in a
- * run of the tests (`test/run.ts` gives the folder), or once in a process. */
+/** A data file with `deliveries()`. Loading them takes 50 to 90 ms of processor time, and hundreds of tests need them. */
 function loadedDeliveries(): string {
-  ownFolder ??= process.env.TEST_SHARED_FOLDER ?? madeFolder();
-  const file = join(ownFolder, 'small-data.db');
+  const file = join(sharedFolder(), 'small-data.db');
   if (existsSync(file)) return file;
   const making = `${file}.${process.pid}`;
   const database = openDataDatabase(making);
@@ -259,14 +248,6 @@ function loadedDeliveries(): string {
   // Of two processes that make it at the same time, the second replaces the file by an equal one.
   renameSync(making, file);
   return file;
-}
-
-let ownFolder: string | undefined;
-
-function madeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'perilbook-small-data-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 export function openDatabase(t: TestContext, file: string = databaseFile(t)): DataDatabase {
