@@ -294,7 +294,7 @@ for (const file of readdirSync(CASES).filter((name) => name.endsWith('.yaml'))) 
       );
       test(
         `${file.replace('.yaml', '')}: ${whole.title}`,
-        whole.isLong ? LONG : SHORT,
+        (whole.isLong ?? row.isLong) ? LONG : SHORT,
         async (t) => {
           const scene = await openScene(t, whole);
           for (const [index, step] of whole.steps.entries())
