@@ -142,7 +142,7 @@ test('any values come back from the line that is made of them', SHELL, async () 
       const typed = files.map((file) => (/^-./.test(file) ? `./${file}` : file));
       assert.deepEqual([parsed.words, { ...parsed.flags }], [typed, { ...flags }], line);
     }),
-    { numRuns: 60 },
+    { numRuns: times({ short: 20, long: 60 }) },
   );
 });
 
@@ -150,11 +150,11 @@ const ROWS = 'lat,lng\n34.05,-118.24\n25.77,-80.19\n39.74,-104.99\n';
 
 /** How people type a run that its budget of 2 credits ends. */
 const TYPED: readonly string[] = [
-  'run in.csv -thurricane -yb2 --service=sample',
-  "run 'my houses.csv' --topics=hurricane -b=2 --service sample -y -y",
   "run -o 'out of it.csv' --budget 2 --service sample --topics 'hail, hurricane' --yes=true ./-in.csv",
   'run job.yaml --yes --budget 2',
   // The others are of the long tier.
+  'run in.csv -thurricane -yb2 --service=sample',
+  "run 'my houses.csv' --topics=hurricane -b=2 --service sample -y -y",
   'run in.csv -t hurricane -b2 --service sample',
   '--quiet=false run in.csv -t hurricane -b2 --service sample --prefix=-x',
   'run -t hurricane -b2 --service sample -- in.csv',
@@ -166,7 +166,7 @@ test('each command that a run prints runs', SHELL, async (t) => {
     'job.yaml': 'input: in.csv\ntopics: [hurricane]\nservice: sample\nbudget: 3\nstore: own.db\n',
   });
   const names = new Set<string>();
-  for (const [index, typed] of TYPED.slice(0, times({ short: 4, long: TYPED.length })).entries()) {
+  for (const [index, typed] of TYPED.slice(0, times({ short: 2, long: TYPED.length })).entries()) {
     const store = `${folder}/${index}/store.db`;
     provideSampleData(typed.includes('job.yaml') ? `${folder}/own.db` : store);
     const options = { folder, env: { PERILBOOK_STORE: store, XDG_DATA_HOME: folder } };

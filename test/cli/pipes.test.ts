@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { folderWith } from '../sample-database.ts';
 import { perilbook, wordsIn } from './command-line.ts';
 
 const skip = process.platform === 'win32' && 'Windows has no such pipes';
@@ -13,9 +13,9 @@ const SERVICE = '--base-url http://127.0.0.1:9';
 const ENDLESS_MS = 60_000;
 
 function folderWithPipes(t: TestContext): string {
-  const folder = temporaryFolder(t);
+  const files = { 'in.csv': 'lat,lng\n40.7,-73.9\n' };
+  const folder = folderWith(t, files, '.local/share/perilbook/store.db');
   execFileSync('mkfifo', [join(folder, 'pipe'), join(folder, 'job.yaml')]);
-  writeFileSync(join(folder, 'in.csv'), 'lat,lng\n40.7,-73.9\n');
   return folder;
 }
 

@@ -7,11 +7,13 @@ import { billingPeriod } from '../../src/contract/billing-period.ts';
 import type { FinalState } from '../../src/store/runs/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';
+import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook, wordsIn } from './command-line.ts';
 
 test('charged, unknown and in flight are three things, in status and in the report; a run without a process was cut off', async (t) => {
   const folder = temporaryFolder(t);
+  provideSampleData(join(folder, 'store.db'));
   const clock = new FastClock('2026-03-15T12:00:00Z', 1);
   writeFileSync(join(folder, 'book.csv'), 'id,lat,lng\n1,40.1,-99.9\n');
   const input = join(folder, 'book.csv');

@@ -272,7 +272,7 @@ test(
 
 for (const areas of [undefined, 'tract', 'county'] as const) {
   const where = areas ? `, with one answer for a ${areas}` : '';
-  const tier = areas === 'county' ? LONG : SHORT;
+  const tier = areas === undefined ? SHORT : LONG;
   const choice = { topics: [...NATURAL_SLUGS, 'radon', 'airQuality'], ...(areas && { areas }) };
 
   test(

@@ -138,6 +138,6 @@ test('no added text begins like a formula unless it is a number, and nothing els
         }
       }
     }),
-    { numRuns: times({ short: 30, long: 150, soak: 1_000 }) },
+    { numRuns: times({ short: 15, long: 150, soak: 1_000 }) },
   );
 });

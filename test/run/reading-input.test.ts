@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { checkNewTable } from '../../src/rows/open/new-table.ts';
 import { openRowFile } from '../../src/rows/open/open-row-file.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { run } from '../../src/run/run-job.ts';
 import { valueOfUnits } from '../../src/run/scan/value.ts';
 import { fillWith, writeRows } from '../rows/book-fixture.ts';
 import { workbook } from '../rows/xlsx-fixture.ts';
-import { openHarness } from './harness.ts';
+import { openHarness, places } from './harness.ts';
 
 /* Inputs and outputs that are no texts; those that are stand in `cases`. */
 
@@ -154,7 +155,7 @@ test('the parts of findings and the amounts of losses are known of rows that a t
   }
 });
 
-test('a plan refuses rows and columns that a sheet of Excel has no room for', async (t) => {
+test('a plan refuses columns that a sheet of Excel has no room for', async (t) => {
   const harness = await openHarness(t);
   const write = (name: string, content: string | Buffer) =>
     writeFileSync(join(harness.folder, name), content);
@@ -211,14 +212,20 @@ test('a plan refuses rows and columns that a sheet of Excel has no room for', as
   write('stray.xlsx', sheet(`<row r="1">${names.join('')}</row>${stray}`));
   const onStray = { code: 'INPUT_COLUMNS', message: /would replace cells without a column name/ };
   await refused('stray.xlsx', 'out.xlsx', onStray, ['hail', 'radon']);
+});
 
-  write('many.csv', `lat,lng\n${'1,\n'.repeat(2 ** 20)}`);
-  await refused('many.csv', 'many.xlsx', {
-    ...noRoom,
-    context: { file: join(harness.folder, 'many.xlsx') },
+test('rows that a new sheet of Excel has no room for are refused', async (t) => {
+  const { folder, writeInput } = await openHarness(t);
+  writeInput(places(1));
+  const opened = await openRowFile(join(folder, 'input.csv'));
+  const checked = (rows: number) =>
+    checkNewTable(opened, 'xlsx', { output: 'many.xlsx', rows, added: [], dropFrom: null });
+  await checked(2 ** 20 - 1);
+  await assert.rejects(checked(2 ** 20), {
+    code: 'OUTPUT_UNWRITABLE',
+    message: 'A sheet of Excel has no room for 1,048,576 rows',
+    context: { file: 'many.xlsx' },
   });
-  write('fits.csv', `lat,lng\n${'1,\n'.repeat(2 ** 20 - 1)}`);
-  assert.equal((await fits('fits.csv')).rows, 2 ** 20 - 1);
 });
 
 for (const format of ['ndjson', 'parquet', 'xlsx']) {

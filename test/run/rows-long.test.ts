@@ -320,3 +320,16 @@ test('threads read and write the same row groups as one thread does', async (t) 
     assert.ok(figures.invalid > 15 && figures.located > 5_900);
   }
 });
+
+test('a plan refuses more rows than a sheet of Excel has room for', async (t) => {
+  const harness = await openHarness(t);
+  const planOf = (count: number) => {
+    writeFileSync(join(harness.folder, 'in.csv'), `lat,lng\n${'1,\n'.repeat(count)}`);
+    return harness.plan({ topics: ['hail'], input: 'in.csv', output: 'out.xlsx' });
+  };
+  await assert.rejects(planOf(2 ** 20), {
+    code: 'OUTPUT_UNWRITABLE',
+    context: { file: join(harness.folder, 'out.xlsx') },
+  });
+  assert.equal((await planOf(2 ** 20 - 1)).rows, 2 ** 20 - 1);
+});

@@ -11,6 +11,7 @@ import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { times } from '../tier.ts';
 import { callAt, chargedFor, RUN, SINGLE, termsOf } from './claims.ts';
 
 const LIMIT = 60;
@@ -83,7 +84,7 @@ test('every process counts the same minute, call by call, whichever process sett
       ledger.close();
       for (const store of stores) await store.close();
     }),
-    { numRuns: 10 },
+    { numRuns: times({ short: 6, long: 20 }) },
   );
 });
 
@@ -166,7 +167,7 @@ test('whatever happened: the statement of every period, by anything, is what spe
         await store.close();
       }
     }),
-    { numRuns: 40 },
+    { numRuns: times({ short: 15, long: 80 }) },
   );
 });
 

@@ -68,7 +68,7 @@ test('a file larger than a block is read, with quoted cells across the ends of b
   const text = `${'x'.repeat(256 * 1024)}\ufeff<html>`;
   assert.deepEqual((await read(t, text))[0]!.cells, [text]);
   const rows = Array.from(
-    { length: 60_000 },
+    { length: 15_000 },
     (_, i) => `${i},"é ""${i}"" \n end",${'x'.repeat(i % 50)}\n`,
   );
   const records = await read(t, rows.join(''));
