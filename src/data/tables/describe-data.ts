@@ -10,7 +10,14 @@ import { type CountyRatings, readCountyRatings } from './county-ratings.ts';
 import { type DataDatabase, type DataVersion, oncePerVersion } from './data-database.ts';
 import { outdatedDatasets } from './layer-descriptions.ts';
 import type { Layer } from './layers.ts';
-import { allParts, type DatasetPart, keyOfParts, readRemovals, WHOLE_US } from './parts.ts';
+import {
+  allParts,
+  type DatasetPart,
+  keyOfParts,
+  type PartRecord,
+  readRemovals,
+  WHOLE_US,
+} from './parts.ts';
 import {
   type DatasetInfo,
   type DatasetName,
@@ -109,7 +116,7 @@ export function describeData(database: DataDatabase): DataDescription {
 function described(
   database: DataDatabase,
   { name, level, sample, rows, loaded_at: loadedAt }: DatasetRow,
-  parts: readonly DatasetPart[],
+  parts: readonly PartRecord[],
 ): LoadedDataset {
   // The states with boundaries are read from the boundaries, because loads never list them.
   const ofAreas = () =>
@@ -141,14 +148,14 @@ function summaryOf({
   rows,
   territories,
   loadedAt,
-}: DatasetPart): LoadedPart {
+}: PartRecord): LoadedPart {
   return { state, reach, files, vintage, rows, territories, loadedAt };
 }
 
 const SHOWN_FILES = 3;
 
 /** `EPA Map of Radon Zones (radon-US.csv)`: the sources of a dataset's parts, each with its files. */
-function listSources(parts: readonly DatasetPart[]): string {
+function listSources(parts: readonly PartRecord[]): string {
   const bySource = Map.groupBy(parts, ({ source }) => source);
   return [...bySource]
     .map(([source, own]) => {
@@ -161,7 +168,7 @@ function listSources(parts: readonly DatasetPart[]): string {
 }
 
 /** Of the vintages "to DATE" only the oldest and the newest: sources that change daily add one each time a state is updated. */
-function listVintages(parts: readonly DatasetPart[]): string[] {
+function listVintages(parts: readonly PartRecord[]): string[] {
   const vintages = distinct(parts.map(({ vintage }) => vintage));
   const dates = vintages.filter((vintage) => /^to \d{4}-\d{2}-\d{2}$/.test(vintage)).sort();
   const middle = dates.slice(1, -1);

@@ -57,18 +57,27 @@ export interface AskedPart extends DatasetPart {
   readonly level: Level;
 }
 
-type PartRow = Omit<AskedPart, PartList> & Readonly<Record<PartList, string>>;
+/** A part without its units: of all counties they are 60 kB, which a run would read several times. */
+export type PartRecord = Omit<AskedPart, 'units'>;
 
 /** Stored as JSON. */
-type PartList = 'files' | 'stateRows' | 'units' | 'territories';
+type PartList = 'files' | 'stateRows' | 'territories';
 
-const SELECT = `SELECT dataset, level, state, asked_of AS askedOf, reach, source, files, vintage, licence, rows,
-  state_rows AS stateRows, loaded_at AS loadedAt, units, extent, territories FROM parts`;
+type PartRecordRow = Omit<PartRecord, PartList> & Readonly<Record<PartList, string>>;
+
+interface PartRow extends PartRecordRow {
+  readonly units: string;
+}
+
+const RECORD = `dataset, level, state, asked_of AS askedOf, reach, source, files, vintage, licence, rows,
+  state_rows AS stateRows, loaded_at AS loadedAt, extent, territories`;
 
 /** All parts, by `keyOfParts`. */
-export function allParts(database: DataDatabase): ReadonlyMap<string, readonly AskedPart[]> {
-  const rows = database.prepare<[], PartRow>(`${SELECT} ORDER BY dataset, level, state`).all();
-  return Map.groupBy(rows.map(parsePart), ({ dataset, level }) => keyOfParts(dataset, level));
+export function allParts(database: DataDatabase): ReadonlyMap<string, readonly PartRecord[]> {
+  const rows = database
+    .prepare<[], PartRecordRow>(`SELECT ${RECORD} FROM parts ORDER BY dataset, level, state`)
+    .all();
+  return Map.groupBy(rows.map(parseRecord), ({ dataset, level }) => keyOfParts(dataset, level));
 }
 
 /** The name of a dataset's parts of a level, for maps. */
@@ -96,15 +105,21 @@ export function storedParts(
     )
     .pluck()
     .get(dataset, level);
-  const parts =
-    rows === undefined ? [] : (allParts(database).get(keyOfParts(dataset, level)) ?? []);
-  return { parts, rows: rows ?? 0 };
+  if (rows === undefined) return { parts: [], rows: 0 };
+  const parts = database
+    .prepare<[DatasetName, Level], PartRow>(
+      `SELECT ${RECORD}, units FROM parts WHERE dataset = ? AND level = ? ORDER BY state`,
+    )
+    .all(dataset, level);
+  return { parts: parts.map(parsePart), rows };
 }
 
 /** The parts that were downloaded from a source, with their dataset and level. */
 export function readPartsOfSource(database: DataDatabase, source: string): AskedPart[] {
   return database
-    .prepare<[string], PartRow>(`${SELECT} WHERE asked_of = ? ORDER BY dataset, level, state`)
+    .prepare<[string], PartRow>(
+      `SELECT ${RECORD}, units FROM parts WHERE asked_of = ? ORDER BY dataset, level, state`,
+    )
     .all(source)
     .map(parsePart);
 }
@@ -150,12 +165,15 @@ export function readRemovals(database: DataDatabase): ReadonlyMap<DatasetName, n
   return new Map(rows);
 }
 
-function parsePart({ files, stateRows, units, territories, ...row }: PartRow): AskedPart {
+function parsePart({ units, ...row }: PartRow): AskedPart {
+  return { ...parseRecord(row), units: JSON.parse(units) };
+}
+
+function parseRecord({ files, stateRows, territories, ...row }: PartRecordRow): PartRecord {
   return {
     ...row,
     files: JSON.parse(files),
     stateRows: JSON.parse(stateRows),
-    units: JSON.parse(units),
     territories: JSON.parse(territories),
   };
 }
