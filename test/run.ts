@@ -60,7 +60,7 @@ beforeEach(({ name, fullName }) => {
 });
 `;
 /** Each loads and compiles the program once. With fewer, the cores wait at the end for the last one. */
-const GROUPS = 7;
+const GROUPS = 4;
 /** They start first, in processes of their own: in a group one of them ran for 20 s after all others had ended. */
 const LONGEST = ['test/run/cases.test.ts', 'test/cli/cases.test.ts'];
 const MEMORY_DISK = '/dev/shm';
@@ -116,12 +116,12 @@ process.exitCode = check.isGood ? (tests[0] ?? 1) : 1;
 function grouped(files: readonly string[]): string[] {
   const needsProcess = (file: string) => NEEDS_PROCESS.test(readFileSync(join(ROOT, file), 'utf8'));
   const shared = files.filter((file) => !needsProcess(file) && !LONGEST.includes(file));
-  // Every seventh file: each group gets as many long ones of a folder.
-  const sevenths = Array.from({ length: GROUPS }, (_, index) =>
+  // Every fourth file: each group gets as many long ones of a folder.
+  const quarters = Array.from({ length: GROUPS }, (_, index) =>
     shared.filter((_, nth) => nth % GROUPS === index),
   );
   // Node starts them in the order of their names.
-  const groups = [...LONGEST.map((file) => [file]), ...sevenths].map((own, index) => {
+  const groups = [...LONGEST.map((file) => [file]), ...quarters].map((own, index) => {
     const group = join(temporary, `group-${String(index + 1).padStart(2, '0')}.test.mjs`);
     const addresses = own.map((file) => pathToFileURL(join(ROOT, file)).href);
     const imports = addresses.map((address) => `import ${JSON.stringify(address)};\n`);
