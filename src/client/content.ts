@@ -1,3 +1,4 @@
+import { resultOrNull } from '../base/errors.ts';
 import type { Call } from '../contract/credits.ts';
 import type { Redactor } from './redact.ts';
 
@@ -19,9 +20,10 @@ const MAX_JSON_PARTS = 2_000_000;
 /** GeoJSON in a bundle is about 12 levels deep. Deeper bodies break recursive code. */
 const MAX_JSON_DEPTH = 512;
 
-/** What a body says, decoded and without a key. `unread`: JSON that is too large or too deep to parse. */
+/** What a body says, decoded and without a key. `unread`: JSON that is too large or too deep to parse. `isRepaired`: it was no JSON, but for
+ * the numbers that none has, which are null. */
 export type Content =
-  | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'json'; readonly value: unknown; readonly isRepaired?: true }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'unread'; readonly why: string };
 
@@ -31,14 +33,43 @@ export function parseContent(body: Buffer, redactor: Redactor): Content {
   const excess = jsonLimitExceeded(body);
   if (excess !== null) return { kind: 'unread', why: excess };
   const text = body.toString().replace(/^\ufeff/, '');
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // Redacted before it is cut, so that no half of a key is left at the end.
-    return { kind: 'text', text: redactor.text(text).slice(0, MAX_TEXT_BYTES) };
+  const parsed = parsedJson(text);
+  if (parsed !== null) return { kind: 'json', value: redactor.json(parsed.value) };
+  const repaired = parsedJson(withNulls(text));
+  if (repaired !== null)
+    return { kind: 'json', value: redactor.json(repaired.value), isRepaired: true };
+  // Redacted before it is cut, so that no half of a key is left at the end.
+  return { kind: 'text', text: redactor.text(text).slice(0, MAX_TEXT_BYTES) };
+}
+
+function parsedJson(text: string): { readonly value: unknown } | null {
+  return resultOrNull(() => ({ value: JSON.parse(text) as unknown }));
+}
+
+/** Python writes such numbers into JSON, which has none. */
+const NO_NUMBER = /(?<=[:[,]\s*)-?(?:NaN|Infinity)(?=\s*[,\]}])/g;
+
+/** JSON with null in place of numbers that are none: one of them in a bundle made all of it unusable, which was paid again by each run. */
+function withNulls(text: string): string {
+  if (text.search(NO_NUMBER) < 0) return text;
+  const parts: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const quote = text.indexOf('"', at);
+    const begin = quote < 0 ? text.length : quote;
+    const end = endOfText(text, begin);
+    parts.push(text.slice(at, begin).replace(NO_NUMBER, 'null'), text.slice(begin, end));
+    at = end;
   }
-  return { kind: 'json', value: redactor.json(value) };
+  return parts.join('');
+}
+
+/** Where a text of JSON ends that begins with a quote at `begin`. */
+function endOfText(json: string, begin: number): number {
+  for (let at = begin + 1; at < json.length; at++) {
+    if (json[at] === '\\') at++;
+    else if (json[at] === '"') return at + 1;
+  }
+  return json.length;
 }
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];

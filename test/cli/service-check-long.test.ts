@@ -108,6 +108,18 @@ test('service check ends with 3 when a statement is broken, and names it', async
   assert.deepEqual(drought.numbers, ['2.1', '3.1', '3.3', '4.1', '4.3', '4.4']);
 });
 
+test('a number that no JSON has is read in a run, and is told by a check', async (t) => {
+  const { folder, url } = await checked(t, {
+    reply(said) {
+      if (said.path.startsWith('/v1/tsunami/'))
+        said.body = said.body.replace(/"score":[\d.]+/, '"score":NaN');
+    },
+  });
+  const { code, stdout } = await perilbook(check(url, '--yes'), { folder });
+  assert.equal(code, 3);
+  assert.match(stdout, /fail +Bodies are JSON [^\n]*\n +tsunami: the body is not JSON/);
+});
+
 test('a service that answers what it must refuse: each such charge is in the ledger too', async (t) => {
   const { folder, url, key, charged, narrowKey } = await checked(t, {
     path: (path) => path.replace('noSuchTopic', 'hail').replace('lat=north', `lat=${HERE.lat}`),

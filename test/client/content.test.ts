@@ -29,6 +29,38 @@ test('any JSON is read as JSON.parse reads it, anything else is text', SHORT, ()
   );
 });
 
+test('numbers that are none (NaN, Infinity), as Python writes them, are null; in texts they stay', () => {
+  for (const [text, value] of [
+    ['{"a":NaN,"b":[-Infinity, Infinity ,1]}', { a: null, b: [null, null, 1] }],
+    [
+      '{"NaN":"[NaN, 1] \\", Infinity, \\\\","b":NaN}',
+      { NaN: '[NaN, 1] ", Infinity, \\', b: null },
+    ],
+    ['{"a":"k3y/with+odd=chars","b":NaN}', { a: '[key]', b: null }],
+  ] as const)
+    assert.deepEqual(read(text), { kind: 'json', value, isRepaired: true });
+  for (const text of [
+    'NaN',
+    '{"a":NaNs}',
+    '{"a":NaN',
+    '{"a":+Infinity}',
+    '{"a":--Infinity}',
+    '{"a:NaN}',
+  ])
+    assert.deepEqual(read(text), { kind: 'text', text });
+});
+
+test('a body of texts without an end, and of numbers that are none, is read or refused in little time', () => {
+  for (const text of [
+    `{"a":${'"'.repeat(1_000_001)}NaN`,
+    `{"a":"${'\\\\'.repeat(500_000)}`,
+    `{"a":NaN,"b":"${'\\"'.repeat(500_000)}`,
+    `{"a":NaN,"b":${' '.repeat(500_000)}x`,
+    `{"a":[${'NaN,'.repeat(500_000)}0]}`,
+  ])
+    assert.notEqual(read(text).kind, 'unread');
+});
+
 for (const unit of ['{},', '[],', '{"a":1},']) {
   test(
     `the largest body there may be, made of nothing but ${unit} is refused before it is parsed`,

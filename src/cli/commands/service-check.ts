@@ -277,7 +277,11 @@ function checkSender(
       const { status, headers, content } = exchange;
       if (content.kind === 'unread')
         throw new Broken(`the answer is too large to read: ${content.why}`);
-      return { status, headers, body: content.kind === 'json' ? content.value : null };
+      return {
+        status,
+        headers,
+        body: content.kind === 'json' && !content.isRepaired ? content.value : null,
+      };
     }
     unanswered++;
     if (exchange.reached === 'never' || unanswered >= DOWN_AFTER) {
