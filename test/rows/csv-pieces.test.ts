@@ -173,7 +173,7 @@ test('the pieces know the encoding of the first bytes beyond ASCII, which decide
     [[Buffer.from(ascii)], 'utf-8'],
     [late('Café,1,2\n', 'utf8'), 'utf-8'],
     [late('Café,1,2\n', 'latin1'), 'windows-1252'],
-    [[...late('Café,1,2\n', 'latin1'), Buffer.from('Peña,1,2\n')], 'windows-1252'],
+    [[...late('Café,1,2\n', 'latin1'), ...late('Peña,1,2\n', 'utf8')], 'windows-1252'],
   ] as const) {
     writeFileSync(path, Buffer.concat(parts));
     const input = await openInput(path);

@@ -84,7 +84,7 @@ test('every process counts the same minute, call by call, whichever process sett
       ledger.close();
       for (const store of stores) await store.close();
     }),
-    { numRuns: times({ short: 6, long: 20 }) },
+    { numRuns: times({ short: 10, long: 20 }) },
   );
 });
 
@@ -167,7 +167,7 @@ test('whatever happened: the statement of every period, by anything, is what spe
         await store.close();
       }
     }),
-    { numRuns: times({ short: 15, long: 80 }) },
+    { numRuns: times({ short: 40, long: 80 }) },
   );
 });
 
