@@ -10,7 +10,7 @@ export async function withOwnFields<T>(
   request: WriteRequest,
   write: (request: WriteRequest) => Promise<T>,
 ): Promise<T> {
-  const { added, dropFrom, own } = request;
+  const { added, dropFrom, own, decimal } = request;
   const kept = dropFrom === null ? [] : (request.kept ?? []);
   if (kept.length === 0 && own === undefined) return await write(request);
   const names = rowFile.columns;
@@ -44,7 +44,7 @@ export async function withOwnFields<T>(
             ? own.of({ ...row, fields: row.fields.slice(0, placeColumns) }, ofPlace)
             : ofPlace;
         return sources.map(({ column, index, isKept }) =>
-          isKept ? keptField(row, placeColumns + index, column) : ofRow[index]!,
+          isKept ? keptField(row, placeColumns + index, column, decimal) : ofRow[index]!,
         );
       });
       listed.fill(made);
@@ -81,12 +81,25 @@ export function rowsInTurn(
 }
 
 /** In formats with types, numbers become numbers again; other texts stay texts. */
-function keptField(row: Row | undefined, index: number, { type }: AddedColumn): Field {
+function keptField(
+  row: Row | undefined,
+  index: number,
+  { type }: AddedColumn,
+  decimal: WriteRequest['decimal'],
+): Field {
   const text = row?.fields[index] ?? '';
   if (text === '') return null;
-  return (type === 'number' || type === 'count') && String(Number(text)) === text
-    ? Number(text)
-    : text;
+  const number = type === 'number' || type === 'count' ? keptNumber(text, decimal) : null;
+  return number ?? text;
+}
+
+/** The number in a column of an earlier run; null where it would be written as another text, so that a text keeps its bytes.
+ * @param decimal the decimal separator of the file */
+export function keptNumber(text: string, decimal: WriteRequest['decimal']): number | null {
+  const [own, other] = decimal === 'comma' ? [',', '.'] : ['.', ','];
+  const plain = text.includes(other) ? '' : text.replace(own, '.');
+  const number = Number(plain);
+  return Number.isFinite(number) && String(number) === plain ? number : null;
 }
 
 /** Perilbook's first columns, which are always all present; each may have a prefix. */

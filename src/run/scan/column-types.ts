@@ -1,3 +1,4 @@
+import { keptNumber } from '../../rows/kept-columns.ts';
 import type { AddedColumn } from '../../rows/port.ts';
 import type { KeptColumn, Layout } from './layout.ts';
 import { FIRST_VALUE } from './value.ts';
@@ -5,6 +6,8 @@ import { FIRST_VALUE } from './value.ts';
 /** The type of all texts of a column so far. */
 export interface ColumnType {
   isNumber: boolean;
+  /** Of a kept column: a number if the file has decimal commas. */
+  isCommaNumber: boolean;
   /** A whole number of 32 bits. */
   isCount: boolean;
   isTime: boolean;
@@ -21,7 +24,8 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z$/;
 
 function newColumnType(): ColumnType {
   const marks = { hasDecimalPoint: false, hasDecimalComma: false };
-  return { isNumber: true, isCount: true, isTime: true, hasAny: false, ...marks };
+  const is = { isNumber: true, isCommaNumber: true, isCount: true, isTime: true };
+  return { ...is, hasAny: false, ...marks };
 }
 
 /** Adds one text; an empty one is ignored. */
@@ -30,6 +34,17 @@ function noteText(type: ColumnType, text: string): void {
   type.hasAny = true;
   if (type.isNumber && !isPlainNumber(text)) type.isNumber = false;
   if (type.isCount && (!type.isNumber || (Number(text) | 0) !== Number(text))) type.isCount = false;
+  if (type.isTime && !TIME.test(text)) type.isTime = false;
+}
+
+/** As `noteText`, for a column of an earlier run: a number is what is written as one. */
+function noteKept(type: ColumnType, text: string): void {
+  if (text === '') return;
+  type.hasAny = true;
+  const number = keptNumber(text, 'point');
+  if (number === null) type.isNumber = false;
+  if (number === null || (number | 0) !== number) type.isCount = false;
+  if (type.isCommaNumber && keptNumber(text, 'comma') === null) type.isCommaNumber = false;
   if (type.isTime && !TIME.test(text)) type.isTime = false;
 }
 
@@ -48,9 +63,11 @@ function isPlainNumber(text: string): boolean {
 /** The type of a kept column in a typed format: its own if every text fits, else text. */
 function typeKept(
   wanted: AddedColumn['type'],
-  { isNumber, isCount, isTime }: ColumnType,
+  { isNumber, isCommaNumber, isCount, isTime }: ColumnType,
+  decimal: 'point' | 'comma',
 ): AddedColumn['type'] {
-  const fits = { text: true, number: isNumber, count: isCount, time: isTime, point: false }[wanted];
+  const number = decimal === 'comma' ? isCommaNumber : isNumber;
+  const fits = { text: true, number, count: isCount, time: isTime, point: false }[wanted];
   return fits ? wanted : 'text';
 }
 
@@ -68,7 +85,9 @@ export class ColumnTypes {
   }
 
   note(fields: readonly string[]): void {
-    for (let at = 0; at < this.types.length; at++) noteText(this.types[at]!, fields[at] ?? '');
+    const kept = this.#layout.columns.length;
+    for (let at = 0; at < kept; at++) noteText(this.types[at]!, fields[at] ?? '');
+    for (let at = kept; at < this.types.length; at++) noteKept(this.types[at]!, fields[at] ?? '');
     for (let at = 0; at < FIRST_VALUE; at++) noteDecimalMark(this.types[at]!, fields[at] ?? '');
   }
 
@@ -94,8 +113,10 @@ export class ColumnTypes {
 
   add(others: readonly ColumnType[]): void {
     for (const [at, type] of this.types.entries()) {
-      const { isNumber, isCount, isTime, hasAny, hasDecimalPoint, hasDecimalComma } = others[at]!;
+      const { isNumber, isCommaNumber, isCount, isTime, hasAny } = others[at]!;
+      const { hasDecimalPoint, hasDecimalComma } = others[at]!;
       type.isNumber &&= isNumber;
+      type.isCommaNumber &&= isCommaNumber;
       type.isCount &&= isCount;
       type.isTime &&= isTime;
       type.hasAny ||= hasAny;
@@ -122,9 +143,10 @@ export class ColumnTypes {
 
   kept(): KeptColumn[] {
     const { columns, kept } = this.#layout;
+    const decimal = this.decimal();
     return kept.map((column, at) => ({
       ...column,
-      type: typeKept(column.type, this.types[columns.length + at]!),
+      type: typeKept(column.type, this.types[columns.length + at]!, decimal),
     }));
   }
 }
