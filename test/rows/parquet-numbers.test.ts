@@ -6,7 +6,8 @@ import type { PieceReader, Row, RowPiece } from '../../src/rows/port.ts';
 import { openDuckdb } from '../duckdb.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
-const ROWS = 6_000;
+/** More than a batch of numbers (4,096) in a row group, and more than one group. */
+const ROWS = 9_000;
 
 /** How many of the columns are the location. */
 const NEEDED = 2;
@@ -41,10 +42,10 @@ test('numbers of a Parquet file are the same as arrays and as texts, with nulls,
        CASE WHEN i % 4 = 0 THEN NULL ELSE i END::BIGINT AS gaps,
        (i / 7.0)::DOUBLE AS plain, ((i % 5) / 2.0)::DOUBLE AS coded,
        CASE WHEN i % 11 = 0 THEN 'nan'::DOUBLE WHEN i % 13 = 0 THEN NULL ELSE -i END::DOUBLE AS odd,
-       (i::BIGINT - 3000) * 1400000000000 AS wide, (i % 40 - 20)::BIGINT AS narrow, (i - 3000)::INTEGER AS whole,
+       (i::BIGINT - 4500) * 900000000000 AS wide, (i % 40 - 20)::BIGINT AS narrow, (i - 4500)::INTEGER AS whole,
        9007199254740993 + i * 1000003 AS beyond,
        CASE WHEN i % 3 = 0 THEN NULL WHEN i % 3 = 1 THEN -9007199254740995 ELSE 7 END::BIGINT AS beyond_coded
-     FROM range(${ROWS}) AS rows(i)) TO '${file}' (FORMAT parquet, ROW_GROUP_SIZE 2048)`,
+     FROM range(${ROWS}) AS rows(i)) TO '${file}' (FORMAT parquet, ROW_GROUP_SIZE 6144)`,
   );
   const opened = await openRowFile(file);
   const { pieces, reader } = opened.inPieces!;

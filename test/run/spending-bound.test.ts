@@ -212,7 +212,7 @@ const owner = { name: 'test', isAlive: () => true };
 test('SQLite: whatever the service answers, no run spends more than it printed as the most', async (t) => {
   await tryStories(
     t,
-    times({ short: 15, long: 150, soak: 5_000 }),
+    times({ short: 25, long: 150, soak: 5_000 }),
     async ({ folder, clock }, number) =>
       openSqliteStore(join(folder, `bound-${number}.db`), clock, owner),
   );
