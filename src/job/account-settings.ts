@@ -86,9 +86,10 @@ function parseOverages(overages: JobFile['overages'], subscription: Subscription
   return creditsFor(overages.ceiling, subscription.overageRate);
 }
 
-/** The whole credits that so many dollars buy at a rate. $7 at $0.07 are 100 credits, though 7 / 0.07 falls just short of it in binary. */
+/** The whole credits that so many dollars buy at a rate, as many as the ledger can count. $7 at $0.07 are 100 credits, though 7 / 0.07 falls
+ * just short of it in binary. */
 export function creditsFor(dollars: number, rate: number): number {
-  return Math.floor(dollars / rate + 1e-9);
+  return Math.min(Math.floor(dollars / rate + 1e-9), Number.MAX_SAFE_INTEGER);
 }
 
 /** The embedded service has one account per subscription, so that a job with another one does not change the quota of a run in

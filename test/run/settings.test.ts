@@ -13,6 +13,7 @@ import { fc } from '../properties.ts';
 
 const SURROUNDINGS = { dataFolder: '/data/perilbook', workingFolder: '/here' };
 const DAY = 86_400_000;
+const MOST = Number.MAX_SAFE_INTEGER;
 
 const job = (...said: JobFile[]) => makeJob([...said, { input: 'in.csv' }], SURROUNDINGS);
 
@@ -263,6 +264,8 @@ test('a ceiling of overages is whole credits at the rate of the subscription, ne
   assert.deepEqual([creditsOf(1, 0.04), creditsOf(1, 0.03), creditsOf(0.029, 0.03)], [25, 33, 0]);
   assert.deepEqual([creditsOf(7, 0.07), creditsOf(0.3, 0.1), creditsOf(6.99, 0.07)], [100, 3, 99]);
   assert.equal(creditsOf(0, 0.04), 0);
+  // The ledger keeps whole numbers.
+  assert.deepEqual([creditsOf(1e300, 0.04), creditsOf(1, 1e-300)], [MOST, MOST]);
   for (const rate of [0, undefined]) {
     assert.throws(() => creditsOf(1, rate), {
       code: 'JOB_FILE',
