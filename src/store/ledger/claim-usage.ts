@@ -1,11 +1,13 @@
 import { CLOCKS_APART_MS } from '../../contract/billing-period.ts';
 import {
-  read,
+  readRows,
+  readTogether,
   type SqlDatabase,
   type SqlReading,
   type SqlStatement,
   type SqlWork,
   statement,
+  together,
 } from '../../sql/sql-work.ts';
 import { COUNTED_MS, type RecentCall, RecentCalls, total, type Usage } from './admission.ts';
 import type { ClaimLimits, Correction, PeriodSpending, Spending } from './port.ts';
@@ -35,8 +37,11 @@ const NEW_PERIOD = {
 
 /** An account's spending in the period that begins at `start`, and in later ones. */
 export function* periodSpendingOf(account: string, start: number): SqlWork<PeriodSpending> {
-  const [periods, moved] = yield* read(periodsOf(account), movedInto(account, start));
-  return sumSpending(periods, start, moved);
+  const [periods, around] = yield* readTogether(
+    readRows(periodsOf(account)),
+    otherDays(account, start),
+  );
+  return sumSpending(periods, start, around);
 }
 
 function periodsOf(account: string): SqlStatement<StoredPeriod> {
@@ -55,36 +60,59 @@ const MOVED_COLUMNS = Object.entries({ charged: 'charged', unknown: 'unknown', s
   ([charge, name]) =>
     `coalesce(sum(calls.credits) FILTER (WHERE calls.charge = '${charge}'), 0) AS ${name}`,
 );
-const MOVED = `SELECT periods.period_start AS start, ${MOVED_COLUMNS.join(', ')} FROM periods
+const MOVED = `SELECT ${MOVED_COLUMNS.join(', ')} FROM periods
   JOIN calls ON calls.account = periods.account AND calls.period_start = periods.period_start
   WHERE periods.account = $1 AND periods.period_start < $2 AND periods.period_start > $2 - ${LONGEST_PERIOD_MS}
-    AND calls.claimed_at >= $2 AND calls.credits > 0
-  GROUP BY periods.period_start`;
+    AND calls.claimed_at >= $2 AND calls.credits > 0`;
 
-/** Credits by the period in which the ledger counts them. */
-type OfPeriod = Spending & Pick<StoredPeriod, 'start'>;
+/** For each earlier period with a figure of the provider's that was recorded since: its credits before, which are in that figure too. */
+const IN_FIGURES = `SELECT recorded.period_start AS start, sum(calls.credits) AS credits FROM periods recorded
+  JOIN periods ON periods.account = recorded.account
+  JOIN calls ON calls.account = periods.account AND calls.period_start = periods.period_start
+  WHERE recorded.account = $1 AND recorded.period_start < $2 AND recorded.corrected_at >= $2
+    AND periods.period_start < $2 AND periods.period_start > recorded.period_start - ${LONGEST_PERIOD_MS}
+    AND calls.claimed_at >= recorded.period_start AND calls.claimed_at < $2 AND calls.credits > 0
+  GROUP BY recorded.period_start`;
 
-/** The calls since `start` that the ledger counts in an earlier period, because the job named another anniversary day at that time. Each
- * claim reads this sum, so it has its own index. While the day stays the same, there are no such calls. */
-function movedInto(account: string, start: number): SqlStatement<OfPeriod> {
-  return statement(MOVED, [account, start]);
+/** What the ledger has under other anniversary days, which the job named before. */
+interface OtherDays {
+  /** The calls since `start` that it counts in an earlier period. */
+  readonly moved: Spending;
+  /** The credits before `start` that are in the figure of an earlier period, by its start. */
+  readonly inFigures: ReadonlyMap<number, number>;
+}
+
+/** Each claim reads these sums, so they have an index of their own. While the day stays the same, there are no such calls. */
+function otherDays(account: string, start: number): SqlReading<OtherDays> {
+  const reading = together(
+    readRows(statement<Spending>(MOVED, [account, start])),
+    readRows(statement<{ start: number; credits: number }>(IN_FIGURES, [account, start])),
+  );
+  return {
+    statements: reading.statements,
+    take(rows) {
+      const [[moved], figures] = reading.take(rows);
+      const inFigures = new Map(figures.map((figure) => [figure.start, figure.credits]));
+      return { moved: moved!, inFigures };
+    },
+  };
 }
 
 function sumSpending(
   periods: readonly StoredPeriod[],
   start: number,
-  moved: readonly OfPeriod[],
+  { moved, inFigures }: OtherDays,
 ): PeriodSpending {
   const row = periods.find((period) => period.start === start) ?? NEW_PERIOD;
   const { exhaustedAt, exhaustedLeft, exhaustedLimit, exhaustedKey } = row;
-  const counted = [row, ...moved];
-  const sumOf = (name: keyof Spending) => counted.reduce((sum, each) => sum + each[name], 0);
-  const later = totalOf(periods.filter((period) => period.start > start));
-  const correction = correctionOf(periods, start, moved);
+  const later = periods
+    .filter((period) => period.start > start)
+    .reduce((sum, period) => sum + total(period), 0);
+  const correction = correctionOf(periods, start, inFigures);
   return {
-    charged: sumOf('charged'),
-    unknown: sumOf('unknown'),
-    open: sumOf('open'),
+    charged: row.charged + moved.charged,
+    unknown: row.unknown + moved.unknown,
+    open: row.open + moved.open,
     exhaustedAt,
     ...(exhaustedLeft === null ? {} : { exhaustedLeft }),
     ...(exhaustedLimit === null || exhaustedKey === null
@@ -95,26 +123,19 @@ function sumSpending(
   };
 }
 
-const totalOf = (spendings: readonly Spending[]) =>
-  spendings.reduce((sum, spending) => sum + total(spending), 0);
-
 /** What the provider counted beyond the ledger. The figure was one of the period in which it was recorded, also where the job named another
  * anniversary day at that time: without that, to name the right day took it back. The newest counts; one of a later period, which a clock
  * that was ahead may have recorded, only if it is more. */
 function correctionOf(
   periods: readonly StoredPeriod[],
   start: number,
-  moved: readonly OfPeriod[],
+  inFigures: OtherDays['inFigures'],
 ): Correction | null {
-  const isBetween = (from: number) => (period: OfPeriod) =>
-    period.start >= from && period.start < start;
   const recorded = periods.flatMap(({ start: of, elsewhere, correctedAt: at }) => {
     if (elsewhere === null || at === null) return [];
     // Until then a clock may still have been before the anniversary.
     if (of !== start && at < start + CLOCKS_APART_MS) return [];
-    // The figure has these too, and this period's own sum does not.
-    const before = totalOf(periods.filter(isBetween(of))) - totalOf(moved.filter(isBetween(of)));
-    return [{ elsewhere: elsewhere + before, at, isLater: of > start }];
+    return [{ elsewhere: elsewhere + (inFigures.get(of) ?? 0), at, isLater: of > start }];
   });
   const newest = recorded
     .toSorted((one, other) => one.at - other.at)
@@ -135,6 +156,7 @@ export function sumUsage(
   terms: readonly ClaimLimits[],
 ): SqlReading<ClaimUsage> {
   const starts = [...new Set(terms.map(startOf))];
+  const around = together(...starts.map((start) => otherDays(account, start)));
   const runs = JSON.stringify([...new Set(terms.map(({ run }) => run))]);
   // The account's time is not before its newest settlement, so no older call is within the minute.
   const since = dialect.greatest('$2', '(SELECT latest FROM accounts WHERE account = $1) - $3');
@@ -150,9 +172,9 @@ export function sumUsage(
          WHERE account = $1 AND credits > 0 AND settled_at >= ${since} ORDER BY settled_at`,
         [account, windows.get(account)?.latest ?? 0, COUNTED_MS],
       ),
-      ...starts.map((start) => movedInto(account, start)),
+      ...around.statements,
     ],
-    take([periods, runs, newer, ...moved]) {
+    take([periods, runs, newer, ...others]) {
       const recent = windows.get(account) ?? new RecentCalls();
       recent.add(newer as RecentCall[]);
       windows.set(account, recent);
@@ -160,7 +182,7 @@ export function sumUsage(
         recent,
         periods as StoredPeriod[],
         runs as ({ id: number } & Spending)[],
-        new Map(starts.map((start, at) => [start, moved[at] as OfPeriod[]])),
+        new Map(around.take(others).map((days, at) => [starts[at]!, days])),
       );
     },
   };
@@ -179,12 +201,12 @@ export interface ClaimUsage {
   spend(claim: ClaimLimits, credits: number): void;
 }
 
-/** @param moved by the start of a period */
+/** @param others by the start of a period */
 function claimUsage(
   recent: RecentCalls,
   periods: Changing<StoredPeriod>[],
   stored: readonly ({ readonly id: number } & Changing<Spending>)[],
-  moved: ReadonlyMap<number, readonly OfPeriod[]>,
+  others: ReadonlyMap<number, OtherDays>,
 ): ClaimUsage {
   const runs = new Map(stored.map((run) => [run.id, run]));
   return {
@@ -192,7 +214,7 @@ function claimUsage(
       recent.forget(since);
       const start = startOf(claim);
       return {
-        period: sumSpending(periods, start, moved.get(start)!),
+        period: sumSpending(periods, start, others.get(start)!),
         run: { ...runs.get(claim.run)! },
         inFlight: periods.reduce((sum, { open }) => sum + open, 0),
         recent,

@@ -179,6 +179,8 @@ export function testQuota(it: It): void {
         [25, 70],
       ],
     );
+    // The figure of the 20th has what was counted under day 1 before.
+    assert.deepEqual(await countedBy(24), [0, 90]);
   });
 
   it('a refusal for quota tells what the ledger thought was left; one that arrives after the anniversary closes the old period', async (setup) => {
