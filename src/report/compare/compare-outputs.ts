@@ -1,3 +1,4 @@
+import { isDecimalNumber } from '../../base/decimal-number.ts';
 import { PerilbookError } from '../../base/errors.ts';
 import { saysUnstudied } from '../../columns/row-status.ts';
 import { wantedColumns } from '../../columns/topic-columns.ts';
@@ -99,7 +100,8 @@ export async function compareWithOutput(
         return {
           ...comparedRow(row, layout, place, currency !== null),
           classes: lettersOf(classes),
-          rate: rate === '' ? null : Number(rate),
+          // A rate has no groups of digits: a comma is a decimal one.
+          rate: parseRate(rate),
         };
       });
     }
@@ -164,6 +166,12 @@ async function scannedLayout(rowFile: RowFile | PartFiles, job: Job): Promise<La
 
 function readId({ columns }: RowSource, { dropFrom, id }: Layout): number | null {
   return labelColumns(dropFrom === null ? columns : columns.slice(0, dropFrom), id).id;
+}
+
+/** A loss rate; null for none. It has no groups of digits: a comma is a decimal one. */
+function parseRate(text: string): number | null {
+  const plain = text.replace(',', '.');
+  return isDecimalNumber(plain) ? Number(plain) : null;
 }
 
 /** In degrees, as the name of a row without an id. */
