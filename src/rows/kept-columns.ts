@@ -89,8 +89,9 @@ function keptField(
 ): Field {
   const text = row?.fields[index] ?? '';
   if (text === '') return null;
-  const number = type === 'number' || type === 'count' ? keptNumber(text, decimal) : null;
-  return number ?? text;
+  if (type !== 'number' && type !== 'count') return text;
+  // A number of a format with types has a point, whatever the texts of the file have.
+  return keptNumber(text, row?.types === undefined ? decimal : 'point') ?? text;
 }
 
 /** The number in a column of an earlier run; null where it would be written as another text, so that a text keeps its bytes.

@@ -135,7 +135,7 @@ test('a column is of numbers, counts or times where every text is, as each forma
       const one = typed(rows.slice(0, 1), wanted);
       one.add(typed(rows.slice(1), wanted).types);
       const expected = wanted.map((type) => (types.split(' ').includes(type) ? type : 'text'));
-      for (const kept of [found.kept(), one.kept()])
+      for (const kept of [found.kept('point'), one.kept('point')])
         assert.deepEqual(
           kept.map(({ type }) => type),
           expected,
@@ -171,7 +171,7 @@ test('location and value are numbers where there is any, and a comma is the deci
     decimals.noteDecimals(at, numbers, new Uint8Array(numbers.length).fill(1));
   for (const at of [4, 5, 6]) note(at, 7);
   decimals.noteDecimals(5, [7.5, 7], Uint8Array.of(0, 1));
-  const types = () => decimals.kept().map(({ type }) => type);
+  const types = () => decimals.kept('point').map(({ type }) => type);
   assert.deepEqual([types(), decimals.decimal()], [['number', 'count', 'text'], 'point']);
   note(5, 7, 7.5);
   note(0, 7);

@@ -108,6 +108,7 @@ export class ColumnTypes {
     type.isTime = false;
     if (isCount) return;
     type.isCount = false;
+    type.isCommaNumber = false;
     type.hasDecimalPoint = true;
   }
 
@@ -141,9 +142,9 @@ export class ColumnTypes {
       : 'point';
   }
 
-  kept(): KeptColumn[] {
+  /** @param decimal the decimal separator of the numbers in the kept columns */
+  kept(decimal: 'point' | 'comma'): KeptColumn[] {
     const { columns, kept } = this.#layout;
-    const decimal = this.decimal();
     return kept.map((column, at) => ({
       ...column,
       type: typeKept(column.type, this.types[columns.length + at]!, decimal),

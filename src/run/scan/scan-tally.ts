@@ -3,6 +3,7 @@ import { counted } from '../../base/format-numbers.ts';
 import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
 import { LOCATION_NOTES, noteOfMissing } from '../../geo/parse-location.ts';
 import type { Job } from '../../job/settings.ts';
+import { DELIMITED_FORMATS } from '../../rows/csv/dialect.ts';
 import type { LineReference, Row, RowSource } from '../../rows/port.ts';
 import { type AreaCounts, AreaTable, findAreas } from '../areas/area-table.ts';
 import { CellTable } from './cell-table.ts';
@@ -121,7 +122,7 @@ export class ScanTally implements Disposable {
   readonly types: ColumnTypes;
   readonly #job: Job;
   readonly #layout: Layout;
-  readonly #source: Pick<RowSource, 'unit' | 'columns'>;
+  readonly #source: Pick<RowSource, 'format' | 'unit' | 'columns'>;
   readonly #cells: CellTable;
   readonly #places = new RowPlaces();
   /** The value of each row that loss rates apply to; null for a job without amounts of losses. */
@@ -140,7 +141,7 @@ export class ScanTally implements Disposable {
   #located = 0;
   #elsewhere: DegreeBox | null = null;
 
-  constructor(job: Job, layout: Layout, source: Pick<RowSource, 'unit' | 'columns'>) {
+  constructor(job: Job, layout: Layout, source: Pick<RowSource, 'format' | 'unit' | 'columns'>) {
     this.#job = job;
     this.#layout = layout;
     this.#source = source;
@@ -239,6 +240,8 @@ export class ScanTally implements Disposable {
     const areas = new AreaTable();
     const { given, assumed } = this.#layout.amountCurrency;
     const signed = this.#signs.most();
+    const decimal = this.types.decimal();
+    const isDelimited = this.#source.format in DELIMITED_FORMATS;
     return {
       rows: this.rows,
       located: this.#located,
@@ -259,8 +262,8 @@ export class ScanTally implements Disposable {
       lossValues: this.#lossValues,
       partRows: this.#partRows,
       numbers: this.types.numbers(),
-      decimal: this.types.decimal(),
-      kept: this.types.kept(),
+      decimal,
+      kept: this.types.kept(isDelimited ? decimal : 'point'),
     };
   }
 
