@@ -41,9 +41,11 @@ function noteText(type: ColumnType, text: string): void {
 function noteKept(type: ColumnType, text: string): void {
   if (text === '') return;
   type.hasAny = true;
-  const number = keptNumber(text, 'point');
-  if (number === null) type.isNumber = false;
-  if (number === null || (number | 0) !== number) type.isCount = false;
+  if (type.isNumber) {
+    const number = keptNumber(text, 'point');
+    type.isNumber = number !== null;
+    if (number === null || (number | 0) !== number) type.isCount = false;
+  }
   if (type.isCommaNumber && keptNumber(text, 'comma') === null) type.isCommaNumber = false;
   if (type.isTime && !TIME.test(text)) type.isTime = false;
 }
