@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { folderWith } from '../sample-database.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook } from './command-line.ts';
 
 const DENVER = '39.7392,-104.9903';
@@ -63,7 +63,7 @@ function optionsIn(text: string): string[] {
 }
 
 test('what a hint says is tried, and reads the file', async (t) => {
-  const folder = folderWith(t, {}, 'store.db');
+  const folder = temporaryFolder(t);
   for (const [name, content, located] of FILES) {
     writeFileSync(join(folder, name), content);
     const plan = async (more: readonly string[]) => {

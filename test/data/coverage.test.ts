@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
+import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { createPlaceLookup } from '../../src/data/lookup/place-lookup.ts';
-import { createDataVersion } from '../../src/data/tables/data-database.ts';
+import { createDataVersion, type DataDatabase } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { DatasetName } from '../../src/data/tables/records.ts';
 import { stateOf } from '../../src/data/tables/states.ts';
 import { SEARCH_RADII } from '../../src/data/topics/coverage.ts';
 import { type Location, METERS_PER_DEGREE } from '../../src/geo/coordinates.ts';
 import { countyHolding } from '../../src/geo/us-counties.ts';
-import { sampleDatasets } from '../../src/sample/add-sample.ts';
 import { randomFrom } from '../random-from.ts';
-import { info, NOON, openDatabase, StillClock } from '../service/small-data.ts';
+import { copySampleDatabase } from '../sample-database.ts';
+import { databaseFile, info, NOON, openDatabase, StillClock } from '../service/small-data.ts';
 import { times } from '../tier.ts';
 
 /** The states of a dense grid of places around a location: slow, and without distances to borders. */
@@ -27,6 +28,13 @@ function statesAround({ lat, lng }: Location, meters: number): Set<string> {
   return states;
 }
 
+/** The boundaries and ratings of the sample, copied: to import them takes half a second. */
+function openSample(t: TestContext): DataDatabase {
+  const file = databaseFile(t);
+  copySampleDatabase(file, NATURAL_SLUGS);
+  return openDatabase(t, file);
+}
+
 /** Boxes over borders and coasts, and in Alaska, Hawaii and Puerto Rico: south, north, west, east. */
 const REGIONS = [
   [42.6, 45.4, -73.5, -71],
@@ -40,9 +48,7 @@ const REGIONS = [
 const HERE = ['VT', 'CO', 'NM', 'DC', 'RI', 'AK', 'HI', 'PR'];
 
 test('a place is answered where the parts that are here cover its whole search, and else names the states that lack', (t) => {
-  const database = openDatabase(t);
-  const [areas] = sampleDatasets(NOON);
-  importDataset(database, areas!, new StillClock());
+  const database = openSample(t);
   const named = { ...info('sites:ustFacility'), states: HERE };
   importDataset(
     database,
@@ -87,11 +93,7 @@ test('a place is answered where the parts that are here cover its whole search, 
 });
 
 test('events that are here for a part of the search are not counted, and the rating stays', (t) => {
-  const database = openDatabase(t);
-  for (const dataset of sampleDatasets(NOON)) {
-    if (dataset.kind === 'areas' || dataset.kind === 'nri')
-      importDataset(database, dataset, new StillClock());
-  }
+  const database = openSample(t);
   const kinds = ['wildfire.current', 'wildfire.historical', 'wildfire.perimeters'] as const;
   for (const event of kinds) {
     const states = event === 'wildfire.historical' ? { states: ['CO'] } : {};
@@ -110,9 +112,7 @@ test('events that are here for a part of the search are not counted, and the rat
 });
 
 test('each topic of a place needs the states that its own search reaches, unless its part was asked for by box', (t) => {
-  const database = openDatabase(t);
-  const [areas] = sampleDatasets(NOON);
-  importDataset(database, areas!, new StillClock());
+  const database = openSample(t);
   const inColorado = <Name extends DatasetName>(name: Name) => ({
     info: { ...info(name), states: ['CO'] },
     records: [],
