@@ -328,13 +328,15 @@ const shownField = (field: arrow.Field): string =>
     (field.type.children ?? []).map(shownField),
   ]);
 
+const NO_PANDAS = () => null;
+
 test('an Arrow schema keeps its fields and gets the added ones', () => {
   fc.assert(
     fc.property(anySchema, fc.nat(12), (schema, dropped) => {
       const key = schemaKey(schema);
       const names = schema.names.slice(0, Math.max(0, schema.names.length - dropped)).map(String);
       const kept = schemaOfKey(key).fields.slice(0, names.length);
-      const value = extendArrowSchema(key, names, ADDED)!;
+      const value = extendArrowSchema(key, names, ADDED, NO_PANDAS)!;
       const { fields, metadata } = schemaOfKey(value);
       assert.deepEqual(fields.slice(0, kept.length).map(shownField), kept.map(shownField));
       assert.deepEqual(
@@ -343,12 +345,14 @@ test('an Arrow schema keeps its fields and gets the added ones', () => {
       );
       assert.deepEqual([...metadata], [['key', 'value']]);
       // Once more: what the first run added is replaced, or kept.
-      assert.equal(extendArrowSchema(value, names, ADDED), value);
+      assert.equal(extendArrowSchema(value, names, ADDED, NO_PANDAS), value);
       const all = [...names, ...ADDED.map(({ name }) => name)];
-      const more = schemaOfKey(extendArrowSchema(value, all, [{ name: 'more', type: 'count' }])!);
+      const more = schemaOfKey(
+        extendArrowSchema(value, all, [{ name: 'more', type: 'count' }], NO_PANDAS)!,
+      );
       const moreNames = more.fields.map(({ name }) => name);
       assert.deepEqual(moreNames, [...all, 'more']);
-      assert.equal(extendArrowSchema(value, ['another', ...names], ADDED), null);
+      assert.equal(extendArrowSchema(value, ['another', ...names], ADDED, NO_PANDAS), null);
     }),
   );
 });
@@ -360,7 +364,7 @@ test('a damaged Arrow schema gives another or none, and ends', () => {
       bytes[at % bytes.length] = byte;
       const names = schema.fields.map(({ name }) => name);
       for (const part of [bytes, bytes.subarray(0, cut % bytes.length)]) {
-        const value = extendArrowSchema(part.toString('base64'), names, ADDED);
+        const value = extendArrowSchema(part.toString('base64'), names, ADDED, NO_PANDAS);
         assert.ok(value === null || value.length > 0);
       }
     }),

@@ -9,6 +9,7 @@ import type { AddedColumn } from '../port.ts';
 const MESSAGE = { version: 0, headerType: 1, header: 2, metadata: 4 } as const;
 const SCHEMA = { endianness: 0, fields: 1, metadata: 2, features: 3 } as const;
 const FIELD = { name: 0 } as const;
+const KEY_VALUE = { key: 0, value: 1 } as const;
 const SCHEMA_HEADER = 1;
 
 /** A part of a flatbuffer to write: a table by its fields (a number takes 4 bytes), a list, a text, or a position in the old bytes. */
@@ -28,14 +29,16 @@ const ARROW_TYPES: Readonly<Record<AddedColumn['type'], readonly [number, Part]>
 };
 
 /** The value of the key for a file that keeps its first columns and gets others after them.
+ * @param extendPandas extends what pandas says of the columns: Arrow keeps a copy of it, and reads this one
  * @returns null if the value cannot be read or describes other columns: a file without the key is read by its own schema */
 export function extendArrowSchema(
   value: string,
   kept: readonly string[],
   added: readonly AddedColumn[],
+  extendPandas: (metadata: string) => string | null,
 ): string | null {
   try {
-    return extendSchema(messageIn(Buffer.from(value, 'base64')), kept, added);
+    return extendSchema(messageIn(Buffer.from(value, 'base64')), kept, added, extendPandas);
   } catch (error) {
     // A reference leads outside the value.
     if (error instanceof RangeError) return null;
@@ -53,6 +56,7 @@ function extendSchema(
   bytes: Buffer,
   kept: readonly string[],
   added: readonly AddedColumn[],
+  extendPandas: (metadata: string) => string | null,
 ): string | null {
   const message = referredAt(bytes, 0);
   const headerType = fieldAt(bytes, message, MESSAGE.headerType);
@@ -75,11 +79,19 @@ function extendSchema(
     return at === 0 ? 0 : bytes.readInt16LE(at);
   };
   const list = [...fields.map((field) => ({ old: field - from })), ...added.map(arrowField)];
+  const metadata = listAt(bytes, fieldAt(bytes, schema, SCHEMA.metadata)).flatMap(
+    (entry): Part[] => {
+      const text = (field: number) => textAt(bytes, fieldAt(bytes, entry, field));
+      if (text(KEY_VALUE.key) !== 'pandas') return [{ old: entry - from }];
+      const extended = extendPandas(text(KEY_VALUE.value));
+      return extended === null ? [] : [{ table: [{ text: 'pandas' }, { text: extended }] }];
+    },
+  );
   const schemaPart: Part = {
     table: [
       number(schema, SCHEMA.endianness),
       { list },
-      same(schema, SCHEMA.metadata),
+      metadata.length === 0 ? null : { list: metadata },
       same(schema, SCHEMA.features),
     ],
   };

@@ -115,7 +115,8 @@ type ExtendSchema = (
 /** The keys under which programs store the schema in their own form. If the added columns are missing there, they do not see them or
  * refuse the file (fastparquet). GeoParquet describes only points. */
 const SCHEMA_COPIES: Readonly<Record<string, ExtendSchema>> = {
-  'ARROW:schema': extendArrowSchema,
+  'ARROW:schema': (value, kept, added) =>
+    extendArrowSchema(value, kept, added, (metadata) => extendPandas(metadata, kept, added)),
   'org.apache.spark.sql.parquet.row.metadata': extendRecord((name, type) => {
     const types = {
       text: 'string',
@@ -126,7 +127,7 @@ const SCHEMA_COPIES: Readonly<Record<string, ExtendSchema>> = {
     } as const;
     return { name, type: types[type], nullable: true, metadata: {} };
   }),
-  pandas: extendPandas(),
+  pandas: extendPandas,
   'parquet.avro.schema': extendRecord((name, type) => {
     const time = { type: 'long', logicalType: 'timestamp-millis' };
     const types = { text: 'string', point: 'bytes', number: 'double', count: 'int', time } as const;
@@ -170,20 +171,23 @@ const PANDAS_TYPES: Readonly<
 };
 
 /** Extends the columns in the metadata of pandas. They are in any order, and an index may have no name. */
-function extendPandas() {
-  return extendJson<{ columns: { name: string | null; field_name?: string }[] }>(
-    (metadata, kept, added) => {
-      const columns = metadata.columns.filter(({ name, field_name }) =>
-        kept.includes(field_name ?? name ?? ''),
-      );
-      const own = added.map(({ name, type }) => {
-        const [pandas_type, numpy_type] = PANDAS_TYPES[type];
-        const zone = type === 'time' ? { timezone: 'UTC' } : null;
-        return { name, field_name: name, pandas_type, numpy_type, metadata: zone };
-      });
-      return { ...metadata, columns: [...columns, ...own] };
-    },
-  );
+function extendPandas(
+  value: string,
+  kept: readonly string[],
+  added: readonly AddedColumn[],
+): string | null {
+  type Metadata = { columns: { name: string | null; field_name?: string }[] };
+  return extendJson<Metadata>((metadata) => {
+    const columns = metadata.columns.filter(({ name, field_name }) =>
+      kept.includes(field_name ?? name ?? ''),
+    );
+    const own = added.map(({ name, type }) => {
+      const [pandas_type, numpy_type] = PANDAS_TYPES[type];
+      const zone = type === 'time' ? { timezone: 'UTC' } : null;
+      return { name, field_name: name, pandas_type, numpy_type, metadata: zone };
+    });
+    return { ...metadata, columns: [...columns, ...own] };
+  })(value, kept, added);
 }
 
 /** Extends the other programs' copies of the schema. A copy that cannot be read is dropped: the programs then read Parquet's own. */
