@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { places } from '../run/harness.ts';
 import {
   choose,
@@ -110,6 +111,27 @@ test('a late reply to a start or a stop is no word on another file', options, as
   await page.goBack();
   await title(page, 'Paused');
   assert.deepEqual([complaints, scene.bugs], [[], []]);
+});
+
+test('a stop that comes when its run is over is no error', options, async (t) => {
+  // Two credits a minute, which takes 3 s.
+  const scene = await openUi(t, {}, { subscription: customSubscription(1_000, 2) });
+  const { page } = await openPage(t, scene);
+  await choose(page, scene, table(), CELLS);
+  const { promise: over, resolve: end } = Promise.withResolvers<void>();
+  await page.route('**/stop', async (route) => {
+    await over;
+    await route.continue();
+  });
+  await start(page, '3');
+  await page.click('#stop');
+  await title(page, 'Paused');
+  const refused = page.waitForResponse('**/stop');
+  end();
+  assert.equal((await refused).status(), 409);
+  await settle(page);
+  assert.ok(await page.locator('#run-error').isHidden());
+  assert.equal(scene.harness.charged(), 3);
 });
 
 test('what is told of public data is of the topics that are shown', options, async (t) => {

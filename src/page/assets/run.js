@@ -59,6 +59,7 @@ function take(update) {
   if (isNew) fold(true);
   if (isNew || isOver.value || hadFocus) focusOn('#run-title', false);
   if (!isOver.value) return;
+  runError.value = null;
   if (update.phase === 'ended') void drawReport();
   // The service may have refused the key on the way.
   if (update.phase === 'failed' || update.end?.state === 'stopped') askKeyAgain();
@@ -106,12 +107,12 @@ export function starting(before) {
   focusOn('#run-title');
 }
 
-/** Shows the run as stopping and asks the server to stop it; a refusal is shown as `runError`. */
+/** Shows the run as stopping and asks the server to stop it; a refusal is shown as `runError`, unless the run has ended meanwhile. */
 export async function stop() {
   run.value = { ...run.value, phase: 'stopping' };
   const isStillOpen = whileOpen();
   await post(`/api/files/${file.value.id}/stop`).catch((error) => {
-    if (isStillOpen()) runError.value = error;
+    if (isStillOpen() && !isOver.value) runError.value = error;
   });
 }
 
