@@ -37,8 +37,8 @@ test(
     const { page } = await openPage(t, { ui: { newAddress: () => address } });
     await onlyTopic(page);
     await page.locator('#price', { hasText: /^20$/ }).waitFor();
-    // What was in flight at the kill counts as spent, and is bought again.
-    await page.fill('#budget', String(CELLS + 8));
+    // What was in flight at the kill counts as spent, and is bought again; so is a call whose connection ended while the process stood still.
+    await page.fill('#budget', String(2 * CELLS));
     await start(page);
     await title(page, 'Running');
     await gate.reached(6);
