@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { PerilbookError } from '../../src/base/errors.ts';
 import { payCall } from '../../src/run/buy/pay-call.ts';
 import { BEGIN_WITHIN_MS, LEASE_MS } from '../../src/run/frame/account-state.ts';
 import type { ClaimLimits, Settlement } from '../../src/store/ledger/port.ts';
@@ -35,6 +36,53 @@ test('a call whose claim was granted long ago is not sent: another process may h
   assert.equal(harness.charged(), 1);
   const { charged, unknown, open } = await harness.ledger();
   assert.deepEqual([charged, unknown, open], [1, 0, 0]);
+});
+
+for (const [what, isLong] of [
+  ['for a while', false],
+  ['for more than ten minutes', true],
+] as const) {
+  test(`a store that cannot be written ${what}: what was bought ${isLong ? 'is told as lost' : 'is kept, and not bought again'}`, async (t) => {
+    const harness = await openHarness(t, { factor: 20 });
+    const { clock, store, notices } = harness;
+    harness.writeInput(places(1));
+    let tries = 0;
+    // Each try takes four minutes.
+    const held: Store = {
+      ...store,
+      async settle(settled) {
+        if (++tries > 2 && !isLong) return await store.settle(settled);
+        clock.moveTo(new Date(clock.now() + 4 * 60_000).toISOString());
+        throw new PerilbookError('STORE_UNREACHABLE', 'The store is held', 'Wait.');
+      },
+    };
+    const run = harness.run({ topics: 'hail' }, { store: held });
+    if (isLong) await assert.rejects(run, { code: 'STORE_UNREACHABLE' });
+    else assert.equal((await run).summary.status.ok, 1);
+    assert.deepEqual(notices, [
+      'The store is held. What was bought waits up to ten minutes to be written.',
+    ]);
+    assert.equal(tries, 3);
+    await harness.run({ topics: 'hail' });
+    assert.equal(harness.charged(), isLong ? 2 : 1);
+  });
+}
+
+test('a settlement that fails for another reason ends the run at once', async (t) => {
+  const harness = await openHarness(t, { factor: 1 });
+  harness.writeInput(places(1));
+  let tries = 0;
+  const full: Store = {
+    ...harness.store,
+    async settle() {
+      tries++;
+      throw new PerilbookError('STORE_UNUSABLE', 'The disk is full', 'Make room.');
+    },
+  };
+  await assert.rejects(harness.run({ topics: 'hail' }, { store: full }), {
+    code: 'STORE_UNUSABLE',
+  });
+  assert.equal(tries, 1);
 });
 
 for (const [what, wall, steady, mayBegin] of [

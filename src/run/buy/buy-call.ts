@@ -213,6 +213,8 @@ async function pay(
         });
       },
       conclude: (received) => concludeCall(buying, ready, received),
+      onWait: ({ message }) =>
+        effects.notice(`${message}. What was bought waits up to ten minutes to be written.`),
     });
   } catch (error) {
     if (!(error instanceof PerilbookError && error.code === 'STORE_MOVED'))

@@ -1,8 +1,10 @@
 import { type Clock, steadyTime } from '../../base/clock.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import type { ToFields } from '../../client/envelope.ts';
 import { type Exchange, parseDate } from '../../client/exchange.ts';
 import { findVerdict, type Verdict } from '../../client/verdict.ts';
 import { type Location, locationOf } from '../../geo/coordinates.ts';
+import { backoffBound, LONGEST_ASKED_MS } from '../../net/waits.ts';
 import type { Claim, ClaimLimits, ClaimRequest, Settlement } from '../../store/ledger/port.ts';
 import type { Store } from '../../store/port.ts';
 import { BEGIN_WITHIN_MS } from '../frame/account-state.ts';
@@ -51,6 +53,8 @@ export async function payCall<Conclusion extends Concluded>(
     /** Sends the call, unless it may no longer begin when its connection is there. */
     readonly send: (mayBegin: () => boolean) => Promise<Exchange>;
     readonly conclude: (received: ReceivedCall) => Conclusion;
+    /** Told of a store that cannot be written now, for which the settlement waits. */
+    readonly onWait?: (error: PerilbookError) => void;
   },
 ): Promise<Payment<Conclusion>> {
   const asked = { wall: clock.now(), steady: steadyTime(clock) };
@@ -65,6 +69,30 @@ export async function payCall<Conclusion extends Concluded>(
   const sent = { call: request.call, price: expected };
   const verdict = findVerdict(exchange, sent, location, cameAt, toFields);
   const conclusion = how.conclude({ granted: claim, exchange, verdict, date, sentAt, at });
-  await store.settle([{ ...conclusion.settlement, periodLimit: limits.periodLimit }]);
+  const settlement = { ...conclusion.settlement, periodLimit: limits.periodLimit };
+  await settle({ store, clock }, settlement, how.onWait);
   return { outcome: 'settled', conclusion };
+}
+
+/** Writes the end of a call that was sent. Its answer was paid for, so a store that another program holds, or whose server is away, is
+ * tried again for `LONGEST_ASKED_MS`; without that the answer would be lost, and bought again by the next run. To settle twice changes nothing,
+ * and a settlement after the lease corrects the ledger.
+ * @throws PerilbookError STORE_UNREACHABLE after that time; any other error at once */
+async function settle(
+  { store, clock }: { readonly store: Pick<Store, 'settle'>; readonly clock: Clock },
+  settlement: Settlement,
+  onWait: (error: PerilbookError) => void = () => {},
+): Promise<void> {
+  const until = steadyTime(clock) + LONGEST_ASKED_MS;
+  for (let attempts = 0; ; attempts++) {
+    try {
+      await store.settle([settlement]);
+      return;
+    } catch (error) {
+      const isAway = error instanceof PerilbookError && error.code === 'STORE_UNREACHABLE';
+      if (!isAway || steadyTime(clock) >= until) throw error;
+      onWait(error);
+      await clock.sleep(backoffBound(attempts));
+    }
+  }
 }
