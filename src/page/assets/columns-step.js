@@ -60,13 +60,13 @@ export function ColumnsStep() {
       ${note !== null && html`<p id="columns-note" class="note">${note}</p>`}
       ${isSure ? html`<details id="columns-change"><summary><span>${words} <span class="link">Change</span></span></summary><${Pickers} /></details>` : html`<${Pickers} />`}
       <p id="rows-words" role="status">${summary && rowsWords(summary)}</p>
-      <${ErrorBox} id="columns-error" error=${readError.value ?? (error?.code === 'INPUT_COLUMNS' ? error : null)} />
       ${summary !== null && summary.findings.length > 0 && html`<${Findings} ...${summary} />`}
       <details id="first-fold">
         <summary><h3 id="first-title">First rows</h3></summary>
         <div class="scroll" role="region" aria-labelledby="first-title" tabindex="0"><${FirstRows} /></div>
       </details>
     <//>
+    <${ErrorBox} id="columns-error" error=${readError.value ?? (error?.code === 'INPUT_COLUMNS' ? error : null)} />
   </section>`;
 }
 

@@ -24,7 +24,7 @@ export function Facts({ id, pairs }) {
   </dl>`;
 }
 
-/** A step that folds to a line. @param isOpen a signal */
+/** A step that folds to a line. An error of the step belongs below it: in a folded step nobody would see why Start is off. @param isOpen a signal */
 export function Fold({ name, title, line, isOpen, children }) {
   return html`<details id=${`${name}-fold`} open=${isOpen.value} onToggle=${({ currentTarget }) => {
     isOpen.value = currentTarget.open;

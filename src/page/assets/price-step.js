@@ -43,10 +43,10 @@ export function PriceStep() {
       <p class="figure" aria-live="polite" hidden=${summary !== null && left === 0}><strong id="price">${summary && grouped(isHere ? left : summary.credits)}</strong> <span id="price-words">${summary && (isHere ? localWords(summary, left) : wordsOf(summary))}</span></p>
       ${value?.refused && html`<p id="price-refused"><strong>${value.refused}</strong></p>`}
       <p id="price-verdict">${summary ? verdictOf(summary, value.account) : error === null && question === null ? 'Choose the location columns and at least one topic.' : ''}</p>
-      <${ErrorBox} id="price-error" error=${shownError}><${Again} id="price-again" /><//>
       ${summary !== null && !isHere && !isBought && html`<${Curve} curve=${value.curve} summary=${summary} /><${Ways} ways=${summary.ways} />`}
       <p id="price-notes" class="soft small">${summary && (isHere ? sourceNotes(summary.source) : notesOf(summary))}</p>
     <//>
+    <${ErrorBox} id="price-error" error=${shownError}><${Again} id="price-again" /><//>
   </section>`;
 }
 

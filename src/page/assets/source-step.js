@@ -31,13 +31,13 @@ export function SourceStep() {
   const sources = SOURCES.map(([value, title, what]) => [value, titleOf(value, title), what]);
   return html`<section id="source-step" aria-labelledby="source-title">
     <${Fold} name="source" title="Source" line=${name + area} isOpen=${state.folds.source}>
-      <${ErrorBox} id="source-error" error=${state.choicesError.value}><${Again} id="source-again" /><//>
       <${Choices} id="sources" name="source" legend="Answers come from" values=${sources} chosen=${state.source.value}
         whyNot=${(value) => state.offered.value.sources[value] ?? null} onChoose=${(value) => state.choose({ source: value })} />
       <${PublicData} />
       <${Choices} id="areas" name="area" legend="One answer for each" values=${LEVELS} chosen=${level}
         whyNot=${state.whyNoArea} onChoose=${(value) => state.choose({ areas: value })} />
     <//>
+    <${ErrorBox} id="source-error" error=${state.choicesError.value}><${Again} id="source-again" /><//>
   </section>`;
 }
 
