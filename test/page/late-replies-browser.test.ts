@@ -134,6 +134,33 @@ test('a stop that comes when its run is over is no error', options, async (t) =>
   assert.equal(scene.harness.charged(), 3);
 });
 
+test(
+  'a start that another tab was quicker with is an error while that run is at work',
+  options,
+  async (t) => {
+    const scene = await openUi(t, {}, { subscription: customSubscription(1_000, 2) });
+    const { page, context } = await openPage(t, scene);
+    await choose(page, scene, table(), CELLS);
+    const other = await context.newPage();
+    await other.goto(page.url());
+    await price(other, String(CELLS));
+    const { promise: running, resolve: run } = Promise.withResolvers<void>();
+    await page.route('**/start', async (route) => {
+      await running;
+      await route.continue();
+    });
+    await start(page, '3');
+    await start(other, '3');
+    await title(other, 'Running');
+    run();
+    await page.locator('#budget-error', { hasText: 'already in progress' }).waitFor();
+    await title(page, 'Paused');
+    await settle(page);
+    assert.ok(await page.locator('#budget-error').isHidden());
+    assert.equal(scene.harness.charged(), 3);
+  },
+);
+
 test('what is told of public data is of the topics that are shown', options, async (t) => {
   const scene = await openUi(t, (harness) => ({
     ...allSources(harness, ['superfund', 'brownfield']),

@@ -23,9 +23,9 @@ const startError = signal(null);
 /** What is asked in the dialog: a budget, and the choice that was priced; null: nothing is. */
 const confirmed = signal(null);
 
-/** The error of a start is removed when another file is opened, or none. */
+/** The error of a start is removed when another file is opened, or none; and when a run begins or ends, which may be what it spoke of. */
 effect(() => {
-  void state.fileId.value;
+  void [state.fileId.value, isWorking.value];
   startError.value = null;
 });
 
