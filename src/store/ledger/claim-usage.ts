@@ -56,23 +56,24 @@ function periodsOf(account: string): SqlStatement<StoredPeriod> {
 
 const LONGEST_PERIOD_MS = 31 * 24 * 60 * 60_000;
 
+/** Credits of calls of the earlier periods that the query around goes through. Each period's are asked for by themselves: for a join, SQLite
+ * read all calls of these periods for each claim, half a million in 0.2 s. */
+const sumOfCalls = (condition: string) =>
+  `CAST(coalesce(sum((SELECT sum(credits) FROM calls
+     WHERE account = periods.account AND period_start = periods.period_start AND credits > 0 AND ${condition})), 0) AS bigint)`;
+
 const MOVED_COLUMNS = Object.entries({ charged: 'charged', unknown: 'unknown', sent: 'open' }).map(
-  ([charge, name]) =>
-    `coalesce(sum(calls.credits) FILTER (WHERE calls.charge = '${charge}'), 0) AS ${name}`,
+  ([charge, name]) => `${sumOfCalls(`claimed_at >= $2 AND charge = '${charge}'`)} AS ${name}`,
 );
 const MOVED = `SELECT ${MOVED_COLUMNS.join(', ')} FROM periods
-  JOIN calls ON calls.account = periods.account AND calls.period_start = periods.period_start
-  WHERE periods.account = $1 AND periods.period_start < $2 AND periods.period_start > $2 - ${LONGEST_PERIOD_MS}
-    AND calls.claimed_at >= $2 AND calls.credits > 0`;
+  WHERE account = $1 AND period_start < $2 AND period_start > $2 - ${LONGEST_PERIOD_MS}`;
 
 /** For each earlier period with a figure of the provider's that was recorded since: its credits before, which are in that figure too. */
-const IN_FIGURES = `SELECT recorded.period_start AS start, sum(calls.credits) AS credits FROM periods recorded
-  JOIN periods ON periods.account = recorded.account
-  JOIN calls ON calls.account = periods.account AND calls.period_start = periods.period_start
-  WHERE recorded.account = $1 AND recorded.period_start < $2 AND recorded.corrected_at >= $2
-    AND periods.period_start < $2 AND periods.period_start > recorded.period_start - ${LONGEST_PERIOD_MS}
-    AND calls.claimed_at >= recorded.period_start AND calls.claimed_at < $2 AND calls.credits > 0
-  GROUP BY recorded.period_start`;
+const IN_FIGURES = `SELECT recorded.period_start AS start,
+    (SELECT ${sumOfCalls('claimed_at >= recorded.period_start AND claimed_at < $2')} FROM periods
+     WHERE periods.account = recorded.account
+       AND periods.period_start < $2 AND periods.period_start > recorded.period_start - ${LONGEST_PERIOD_MS}) AS credits
+  FROM periods recorded WHERE account = $1 AND period_start < $2 AND corrected_at >= $2`;
 
 /** What the ledger has under other anniversary days, which the job named before. */
 interface OtherDays {
